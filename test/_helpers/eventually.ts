@@ -1,11 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 
 /**
-Waits until a condition holds. Checks every few milliseconds; after a slow check it waits as long as the check took, so that checking uses at most
-half a processor.
-
-@param condition - Returns true when it holds. May reject or throw until then.
-@param timeoutMs - Fails after this long with the last error of the condition.
+Waits until a condition returns true. Checks every few milliseconds, or after a slow check only after the time that the check took, so that
+checking uses at most half a processor. The condition may reject or throw in the meantime. After `timeoutMs`, fails with its last error.
 */
 export async function eventually(
 	condition: () => boolean | undefined | Promise<boolean | undefined>,

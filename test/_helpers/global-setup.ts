@@ -11,7 +11,8 @@ import {ensureRedis} from './packages/find-redis.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
-Runs once before all tests. Provides a redis-server, bubblewrap, a browser, the built program and a temporary directory, and cleans up afterwards.
+Runs once before all tests. Provides a redis-server, bubblewrap, a browser, the built program and a temporary directory. The returned function
+cleans up.
 */
 export default function setUp(): () => void {
 	// Other accounts must be able to read the tests' files. Tests of the umask set their own.
@@ -24,7 +25,7 @@ export default function setUp(): () => void {
 	}
 
 	const temporary = mkdtempSync(path.join(tmpdir(), 'canhazgpu-tests-'));
-	// Tests that run as other accounts must be able to enter.
+	// Tests that run as other accounts must be able to enter this directory.
 	chmodSync(temporary, 0o755);
 	process.env['TMPDIR'] = temporary;
 	return () => {

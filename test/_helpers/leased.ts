@@ -1,4 +1,4 @@
 import type {GpuRecord} from '../../source/core/model/types.js';
 
-/** True for a GPU that one lease has alone. */
+/** Whether one lease has the GPU alone. */
 export const isLeased = (record: GpuRecord): record is Extract<GpuRecord, {kind: 'leased'}> => record.kind === 'leased';

@@ -1,4 +1,4 @@
-/** A world in real time for tests of waiting: the reference store, a real clock, and idle GPUs by default. */
+/** A world in real time for tests of waiting: the reference store, a real clock, and GPUs that are idle by default. */
 import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import type {Host, World} from '../../source/core/model/ports.js';
 import type {Liveness, Observation, ProcessIdentity} from '../../source/core/model/types.js';
@@ -11,15 +11,15 @@ import {idleReading, observationOf} from './world.js';
 
 export type LiveWorld = World & {
 	readonly memory: MemoryStore;
-	/** Pids whose state is not `alive`. */
+	/** Liveness by pid. By default every process is alive. */
 	readonly processes: Map<number, Liveness>;
-	/** The same pool seen by another process. */
+	/** Returns the same pool as another process sees it. */
 	readonly as: (pid: number) => World;
 	readonly see: (observe: () => Observation) => void;
 	readonly scans: () => number;
 };
 
-/** A live view as the web server opens it. */
+/** The options with which the web server opens a live view. */
 export const liveViewOptions = (broken: LiveViewOptions['broken']): LiveViewOptions => ({
 	intervals: {watchedMs: 2000, unwatchedMs: 10_000},
 	mostEvents: 200,

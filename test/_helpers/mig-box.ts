@@ -1,10 +1,8 @@
-/** GPUs in MIG mode, for tests. */
+/** GPUs in MIG mode. */
 import type {GpuReading} from '../../source/core/model/types.js';
 import {idleReading} from './world.js';
 
-/**
-@param generation - How many times the instances of the GPU were changed.
-*/
+/** Returns a GPU in MIG mode. `generation` is how many times its instances were changed. */
 export const splitReading = (index: number, profiles: readonly string[], generation = 0): GpuReading => ({
 	...idleReading(index),
 	utilizationPercent: undefined,

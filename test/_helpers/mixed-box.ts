@@ -1,4 +1,4 @@
-/** A box of four A100-80G and four L40S-48G, in pairs linked by NVLink. */
+/** A machine with four A100-80G and four L40S-48G, which NVLink connects in pairs. */
 import type {GpuLink, GpuLinks, GpuReading} from '../../source/core/model/types.js';
 import {idleReading} from './world.js';
 

@@ -1,11 +1,11 @@
-/** Tests that run only in `npm run test:long`, because `npm test` has ten minutes for everything. */
+/** Tests that run only in `npm run test:long`. `npm test` has a time limit of ten minutes. */
 import process from 'node:process';
 import {test} from 'vitest';
 
-/** Whether this is `npm run test:long`. */
+/** Whether `npm run test:long` runs. */
 export const isLong = process.env['LONG_TESTS'] === '1';
 
-/** A test that takes many seconds, or one of many tests of the same behaviour. */
+/** Defines a test that takes many seconds, or that repeats another test in more detail. */
 export const slowTest = test.runIf(isLong);
 
 /**

@@ -2,15 +2,15 @@ import {setImmediate as turn} from 'node:timers/promises';
 import type {Clock} from '../../source/core/model/ports.js';
 
 export type VirtualClock = Clock & {
-	/** Unix seconds. */
+	/** The time in seconds since the epoch. */
 	readonly now: () => number;
-	/** Advances the time. Sleepers wake in order, and pending work runs. */
+	/** Advances the time. Sleeping callers wake in order, and pending work runs. */
 	readonly pass: (seconds: number) => Promise<void>;
 };
 
 type Sleeper = {readonly wakeMs: number; readonly wake: () => void};
 
-/** A clock for many sleepers that advances only when the test says so. */
+/** A clock for many concurrent sleepers, which advances only when the test tells it to. */
 export function createVirtualClock(startSeconds = 1_800_000_000): VirtualClock {
 	const sleepers = new Set<Sleeper>();
 	let milliseconds = 0;

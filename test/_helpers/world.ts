@@ -40,10 +40,10 @@ export const observationOf = (gpus: readonly GpuReading[], changes: Partial<Obse
 	...changes,
 });
 
-/** The reading of a store that was never written to. */
+/** The revision of a store that was never written to. */
 export const noRevision: Revision = {count: 0, base: 0, run: '', since: undefined, raw: undefined};
 
-/** A snapshot without a store, of a pool with these GPUs, whose store has been up forever. */
+/** Returns a snapshot of a pool with these GPUs, without a store. The uptime of the store is infinite. */
 export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	now: 100_000,
 	storeUptimeSeconds: Infinity,
@@ -61,7 +61,7 @@ export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	...changes,
 });
 
-/** An entry as read from the queue. By default it asks for any GPU. */
+/** Returns an entry as read from the queue. By default it requests any GPU. */
 export const entryRecord = (id: string, wants: Partial<QueueEntry> = {}): EntryRecord => ({
 	kind: 'entry',
 	id,
@@ -83,10 +83,10 @@ export type TestWorld = World & {
 	readonly memory: MemoryStore;
 	/** Advances the time. */
 	readonly pass: (seconds: number) => void;
-	/** Sets the store's clock forward or back without advancing the time. */
+	/** Sets the store's clock forward or back, without advancing the time. */
 	readonly jump: (seconds: number) => void;
 	readonly now: () => number;
-	/** Sets the result of the next scans. By default every GPU is idle. */
+	/** Sets the result of all following scans. By default every GPU is idle. */
 	readonly see: (observe: () => Observation) => void;
 	readonly scans: () => number;
 	/** Liveness by pid. By default every process is alive. */
@@ -100,7 +100,7 @@ type Options = {
 	readonly seed?: number;
 };
 
-/** The Park–Miller generator with a seed, so that failures can be reproduced. */
+/** Returns the Park–Miller generator with this seed, so that failures can be reproduced. */
 export function randomFrom(seed: number): () => number {
 	let state = seed;
 	return () => {
@@ -124,7 +124,7 @@ export async function createTestWorld({
 	const clock: Clock = {
 		monotonicMs: () => milliseconds,
 		async sleep(wait, signal) {
-			// Work that needs no time runs first and can make this sleep unnecessary.
+			// Pending work runs first, because it can make this sleep unnecessary.
 			await nextTurn();
 			if (signal?.aborted === true) {
 				return;

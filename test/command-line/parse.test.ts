@@ -1,4 +1,4 @@
-/** Parses command lines like cobra, the library of the Go program, without running them. */
+/** Parses command lines without running them. The results must match those of cobra, the library of the Go program. */
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ afterAll(() => {
 	rmSync(directory, {recursive: true});
 });
 
-/** Parses a line with only this config file. */
+/** Parses a command line with only this text as the config file. */
 async function read(typed: string | readonly string[], content = '') {
 	const file = path.join(directory, 'config.yaml');
 	writeFileSync(file, content, {mode: 0o600});
@@ -81,7 +81,7 @@ describe('flags and their values', () => {
 		expect((await read(typed)).input.text('gpu-ids')).toBe(ids);
 	});
 
-	test('the short switch -j=false counts as not given, and -j=t as given', async () => {
+	test('-j=false counts as not given, and -j=t as given', async () => {
 		expect((await read('status -j=false')).input.has('json')).toBe(false);
 		expect((await read('status -j=t')).input.has('json')).toBe(true);
 	});
@@ -116,7 +116,7 @@ test.each([
 });
 
 describe('an empty flag value', () => {
-	test('for --note or --user removes the value that the config file sets', async () => {
+	test("for --note or --user overrides the config file's value with none", async () => {
 		const {input} = await read(['run', '-n', '', '--user=', '--', 'true'], 'run: {note: from the file, user: team}');
 		expect(input.config.get('run.note')).toBeUndefined();
 		expect(input.config.get('run.user')).toBeUndefined();
@@ -128,12 +128,12 @@ describe('an empty flag value', () => {
 		expect(input.config.get('reserve.wait')).toBeUndefined();
 	});
 
-	test('for --timeout removes the limit that the config file sets', async () => {
+	test("for --timeout removes the config file's limit", async () => {
 		const {input} = await read(['run', '-t', '', '--', 'true'], 'run: {timeout: 1h}');
 		expect(input.config.get('run.timeout')).toBeUndefined();
 	});
 
-	test('for --gpu-ids is refused', async () => {
+	test('for --gpu-ids is rejected', async () => {
 		await expect(read(['reserve', '--gpu-ids='])).rejects.toMatchObject({
 			exitCode: 2,
 			message: expect.stringMatching(/ needs a value$/v) as unknown,
@@ -157,7 +157,7 @@ test.each([
 });
 
 describe('switches and lists in a config file', () => {
-	test('are read for run, reserve, release, status, queue and report', async () => {
+	test('are applied by run, reserve, release, status, queue and report', async () => {
 		const file = `
 run: {nonblock: true, gpu-ids: [1, 3], timeout: "", note: ""}
 reserve: {nonblock: true, gpu-ids: "0, 2", short: true, force: true}
@@ -216,7 +216,7 @@ report: {json: true}
 		'run: {gpu-ids: -1}',
 		'run: {gpu-ids: [1.5]}',
 		'run: {gpu-ids: []}',
-	])('are refused if the GPU ids are invalid: %s', async (file) => {
+	])('are rejected if the GPU ids are invalid: %s', async (file) => {
 		await expect(read('run -- true', file)).rejects.toMatchObject({
 			exitCode: 2,
 			message: expect.stringContaining('run.gpu-ids must be GPU ids such as 1,3') as unknown,
@@ -224,7 +224,7 @@ report: {json: true}
 	});
 });
 
-describe('a --gpus or --gpu-ids flag overrides the GPU count and ids of the config file', () => {
+describe('--gpus or --gpu-ids overrides the GPU count and ids of the config file', () => {
 	test.each<[typed: string, file: string, ids: readonly number[] | undefined, count: number]>([
 		['run -G 5 -- true', 'run: {gpus: 2}', [5], 1],
 		['run -g 3 -- true', 'run: {gpu-ids: [1, 3]}', undefined, 3],
@@ -240,13 +240,13 @@ describe('a --gpus or --gpu-ids flag overrides the GPU count and ids of the conf
 	test.each([
 		['run -g 2 -G 1 -- true', ''],
 		['run -- true', 'run: {gpus: 3, gpu-ids: [1, 3]}'],
-	])('"%s" with config "%s" is refused as contradictory', async (typed, file) => {
+	])('"%s" with config "%s" is rejected as contradictory', async (typed, file) => {
 		const {input} = await read(typed, file);
 		expect(() => wantedOf(input, 'run')).toThrow(/^conflicting gpu count/v);
 	});
 });
 
-test('status accepts a trailing --, but no words after --', async () => {
+test('status accepts a trailing --, but no words after it', async () => {
 	expect((await read('status --json --')).input.has('json')).toBe(true);
 	await expect(read('status -- x')).rejects.toThrow('status runs no command, so nothing may follow --');
 });
@@ -258,7 +258,7 @@ describe('a flag with an optional value', () => {
 		['run --isolate=off --gpus=3 -- true', 'off', 3],
 		['run --isolate= -- true', '', undefined],
 		['run -- true', undefined, undefined],
-	])('"%s" gives --isolate=%j and --gpus=%j, and an empty value is refused', async (typed, isolate, gpus) => {
+	])('"%s" leads to --isolate=%j and --gpus=%j', async (typed, isolate, gpus) => {
 		if (isolate === '') {
 			await expect(read(typed)).rejects.toMatchObject({code: 'usage', message: '--isolate needs a value'});
 			return;

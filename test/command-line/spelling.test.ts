@@ -1,4 +1,4 @@
-/** Tests every flag of every command in every spelling of cobra and getopt. */
+/** Tests every flag of every command in every spelling that cobra and getopt accept. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Flag} from '../../source/command-line/command.js';
@@ -57,12 +57,12 @@ describe('spellForMeow', () => {
 		[['-f-note'], 'run has no flag --'],
 		[['-😀'], 'run has no flag -😀'],
 		[['--__proto__=1'], 'run has no flag --__proto__'],
-	])('refuses %j: %s', (typed, error) => {
+	])('rejects %j: %s', (typed, error) => {
 		expect(() => spelled(...typed)).toThrow(error);
 	});
 });
 
-/** Returns the ways to give a value. A separate word must not look like a flag. */
+/** Returns every way to write a flag with a value. A value after a blank must not look like a flag. */
 function waysToGive(name: string, {shortFlag, bare}: Flag, value: string): ReadonlyArray<readonly string[]> {
 	const isOwnWord = bare === undefined && !/^--?[A-Za-z]/v.test(value);
 	return [
@@ -74,7 +74,7 @@ function waysToGive(name: string, {shortFlag, bare}: Flag, value: string): Reado
 	];
 }
 
-/** Values that parsers like to change: numbers, quotes, dashes, booleans, line breaks. */
+/** Values that a parser could change by mistake: numbers, quotes, dashes, booleans, line breaks. */
 const values = fc.oneof(
 	fc.constantFrom(
 		'007',
@@ -97,30 +97,27 @@ const values = fc.oneof(
 	fc.constantFrom('two\nlines', '\n', ' ', '--'),
 );
 
-test.each(commands)(
-	'spellForMeow for the command $name keeps each flag value unchanged and uses the last value of a repeated flag',
-	(command) => {
-		const all = Object.entries({...globalFlags, ...command.flags});
-		const valued = all.filter(([, {value}]) => value !== undefined);
-		const given = fc.tuple(fc.constantFrom(...valued), values, fc.nat());
-		fc.assert(
-			fc.property(fc.array(given, {minLength: 1, maxLength: 5}), (list) => {
-				const words = list.flatMap(([[name, flag], value, way]) => {
-					const ways = waysToGive(name, flag, value);
-					return ways[way % ways.length]!;
-				});
-				const input = parseInput({...command, takesRest: false}, {words, rest: undefined});
-				for (const [name, {isMultiple}] of valued) {
-					const texts = list.filter(([[typed]]) => typed === name).map(([, value]) => value);
-					expect([name, input.texts(name)]).toEqual([name, texts]);
-					expect(input.text(name)).toBe(isMultiple === true && texts.length > 0 ? texts.join(',') : texts.at(-1));
-				}
+test.each(commands)('spellForMeow for the command $name keeps each flag value unchanged', (command) => {
+	const all = Object.entries({...globalFlags, ...command.flags});
+	const valued = all.filter(([, {value}]) => value !== undefined);
+	const given = fc.tuple(fc.constantFrom(...valued), values, fc.nat());
+	fc.assert(
+		fc.property(fc.array(given, {minLength: 1, maxLength: 5}), (list) => {
+			const words = list.flatMap(([[name, flag], value, way]) => {
+				const ways = waysToGive(name, flag, value);
+				return ways[way % ways.length]!;
+			});
+			const input = parseInput({...command, takesRest: false}, {words, rest: undefined});
+			for (const [name, {isMultiple}] of valued) {
+				const texts = list.filter(([[typed]]) => typed === name).map(([, value]) => value);
+				expect([name, input.texts(name)]).toEqual([name, texts]);
+				expect(input.text(name)).toBe(isMultiple === true && texts.length > 0 ? texts.join(',') : texts.at(-1));
+			}
 
-				expect(input.words).toEqual([]);
-			}),
-		);
-	},
-);
+			expect(input.words).toEqual([]);
+		}),
+	);
+});
 
 test.each(commands)('spellForMeow for the command $name uses the last value of a repeated switch', (command) => {
 	const switches = Object.entries({...globalFlags, ...command.flags}).filter(([, {value}]) => value === undefined);

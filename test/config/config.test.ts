@@ -106,7 +106,7 @@ test.each([
 });
 
 describe('--config with a stream', () => {
-	/** Runs `reserve --short` in bash with the program as `chg`. */
+	/** Runs `reserve --short` in bash. The script calls the program as `chg`. */
 	const reserved = async (box: Box, script: string) => {
 		const child = spawn(
 			'bash',
@@ -134,7 +134,7 @@ describe('--config with a stream', () => {
 		).toEqual({exitCode: 0, stdout: '0,1\n', stderr: ''});
 	});
 
-	test('reads a FIFO once and reuses its content for a second load', async () => {
+	test('reads a FIFO once and reuses its content', async () => {
 		const file = path.join(directory, 'fifo');
 		execFileSync('mkfifo', [file]);
 		const writer = spawn('sh', ['-c', 'echo "reserve: {gpus: 2}" > "$1"', 'sh', file], {stdio: 'ignore'});
@@ -154,7 +154,7 @@ describe('--config with a stream', () => {
 	});
 });
 
-test('an empty section sets nothing and gives no warning', async () => {
+test('an empty config section sets nothing and causes no warning', async () => {
 	for (const content of ['redis:\nreserve: ""\n', 'redis: {}\n']) {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: write('a.yaml', content)});
 		expect(config.warnings).toEqual([]);
@@ -165,7 +165,7 @@ test.each([
 	['a.yaml', 'redis: redis://:secret@box', 'redis must be settings by name, not a single value'],
 	['a.json', '{"run": 2}', 'run must be settings by name, not a single value'],
 	['a.toml', '[[redis]]\nhost = "box"', 'redis must be settings by name, not a list'],
-])('%s with the invalid section %j is refused: %s', async (name, content, problem) => {
+])('%s with the invalid section %j is rejected: %s', async (name, content, problem) => {
 	const file = write(name, content);
 	await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toMatchObject({
 		exitCode: 2,
@@ -185,7 +185,7 @@ test('an empty CANHAZGPU_CONFIG counts as unset', async () => {
 	expect(await gpus('')).not.toBe(3);
 });
 
-test('loadConfig refuses a key such as __proto__ and changes no prototype', async () => {
+test('loadConfig rejects a key such as __proto__', async () => {
 	for (const name of ['__proto__', 'constructor', 'prototype']) {
 		const file = write('a.json', `{"memory": {"${name}": {"polluted": 1}}}`);
 		await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toThrow(
@@ -201,13 +201,13 @@ test('reserve reads ~/.canhazgpu.toml, but prefers ~/.canhazgpu.yaml', async () 
 	writeFileSync(path.join(box.home, '.canhazgpu.toml'), '[reserve]\ngpus = 2\n');
 	expect((await box.run('reserve --short')).stdout).toBe('0,1\n');
 	await box.run('release');
-	// The home directory is also the working directory here.
+	// In this test the home directory is also the working directory.
 	writeFileSync(path.join(box.home, '.canhazgpu.yaml'), 'reserve: {gpus: 3}\n');
 	expect((await box.run('reserve --short')).stdout).toBe('0,1,2\n');
 	box.remove();
 });
 
-/** Loads the file, and returns the expected config error. Fails if loading takes too long. */
+/** Loads the file and returns the config error, which is expected. Fails if loading takes too long. */
 async function errorOf(file: string, environment: Readonly<Record<string, string>> = {}): Promise<CanhazgpuError> {
 	const began = performance.now();
 	let error: unknown;
@@ -217,7 +217,7 @@ async function errorOf(file: string, environment: Readonly<Record<string, string
 		error = error_;
 	}
 
-	// Each file takes at most some hundred milliseconds. Without limits, some files took minutes.
+	// With the limits, each file takes less than a second. Without them, some took minutes.
 	expect(performance.now() - began).toBeLessThan(15_000);
 	expect(error).toBeInstanceOf(CanhazgpuError);
 	return error as CanhazgpuError;
@@ -264,7 +264,7 @@ describe('limits and errors of config files', () => {
 			},
 			'it is a link to a missing file',
 		],
-	])('a config file is refused if it is %s', async (_, put, problem) => {
+	])('a config file is rejected if it is %s', async (_, put, problem) => {
 		const file = path.join(directory, 'a.yaml');
 		put(file);
 		expect(await errorOf(file)).toMatchObject({
@@ -304,7 +304,7 @@ describe('limits and errors of config files', () => {
 			`{"remote_hosts":[${'1,'.repeat(mebibyte / 2 - 20)}1]}`,
 			/remote_hosts must be a host name/v,
 		],
-	])('%s with %s is refused with an error that names the file', async (name, _, content, problem) => {
+	])('%s with %s is rejected with an error that names the file', async (name, _, content, problem) => {
 		const file = write(name, content);
 		const {exitCode, message} = await errorOf(file);
 		expect(exitCode).toBe(2);
@@ -313,7 +313,7 @@ describe('limits and errors of config files', () => {
 		expect(message.length).toBeLessThan(file.length + 250);
 	});
 
-	test('a YAML file with a repeated key is refused with the line', async () => {
+	test('a YAML file with a repeated key is rejected with the line number', async () => {
 		const file = write('a.yaml', 'redis: {port: 1}\nstore: redis\nredis: {port: 2}\n');
 		expect((await errorOf(file)).message).toBe(
 			`Cannot read the config file ${file}: it is not valid YAML, line 3: a key appears twice`,
@@ -329,7 +329,7 @@ describe('limits and errors of config files', () => {
 		expect([config.get('reserve.gpus'), config.get('run.wait')]).toEqual([2, 3600]);
 	});
 
-	test('loadConfig throws nothing but CanhazgpuError for random content', async () => {
+	test('loadConfig throws no errors but CanhazgpuError for random content', async () => {
 		const word = fc.constantFrom(
 			'a',
 			'redis',
@@ -379,14 +379,14 @@ describe('limits and errors of config files', () => {
 	});
 });
 
-test('loadConfig shows no URL of a list that was written in braces', async () => {
+test('loadConfig shows no URL if a list was written in braces by mistake', async () => {
 	const file = write('a.yaml', 'notify: {terminal, slack:https://example.org/hunter2}\n');
 	const {warnings} = await loadConfig({flags: noFlags, environment: {}, file});
 	expect(warnings.join('\n')).toContain('unknown setting notify.slack:https://...');
 	expect(warnings.join('\n')).not.toContain('hunter2');
 });
 
-test('loadConfig names five unknown settings and counts the rest', async () => {
+test('loadConfig names five unknown settings and states the number of the rest', async () => {
 	const keys = Array.from({length: 40}, (_, number) => `"k${number}${'x'.repeat(number === 0 ? 5000 : 0)}": 1`);
 	const file = write('a.json', `{${keys.join(',')}}`);
 	const {warnings} = await loadConfig({flags: noFlags, environment: {}, file});
@@ -418,7 +418,7 @@ test.each([
 	expect((await errorOf(file)).message).toBe(`Cannot read the config file ${file}: it is not valid YAML, ${problem}`);
 });
 
-describe('secrets', () => {
+describe('secrets in the configuration', () => {
 	test.each([
 		[
 			'a.yaml',
@@ -470,13 +470,13 @@ describe('secrets', () => {
 		expect(message).toBe('CANHAZGPU_NOTIFY_WEBHOOK must be an address that begins with http:// or https://');
 	});
 
-	test('this list contains every setting whose name suggests a password, token or key', () => {
+	test('include every setting whose name suggests a password, token or key', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',
-			// The path of a file.
+			// The value is a file name and not a key.
 			'redis.tls_key_file',
-			// Key bindings.
+			// The values are key bindings.
 			'top.keys',
 		]);
 	});

@@ -1,4 +1,4 @@
-/** Settings that the monitor saves in the user's config file, without changing the rest of the file. */
+/** Settings that the monitor saves in the user's config file without changing the rest of the file. */
 import {
 	chmodSync,
 	existsSync,
@@ -43,7 +43,7 @@ const settings = (preset: string | undefined, columns?: readonly string[], isFol
 const load = async () =>
 	loadConfig({flags: new Map(), environment: {}, readsDirectory: false, machineFile: path.join(home, 'none')});
 
-test('saveSettings creates a file with mode 600 and writes only if a setting has changed', async () => {
+test('saveSettings creates a file with mode 600 and writes only changed settings', async () => {
 	expect(await saveSettings(settings(undefined), undefined)).toEqual({file: file(), isChanged: false});
 	expect(existsSync(file())).toBe(false);
 	expect(await saveSettings(settings('dense', ['gpu', 'state', 'fan']), undefined)).toEqual({
@@ -83,7 +83,7 @@ test.each([
 	expect((await load()).isGiven('top.preset')).toBe(false);
 });
 
-test('saveSettings keeps the other settings of a JSON file and writes through a symbolic link', async () => {
+test('saveSettings keeps the other settings of a JSON file', async () => {
 	const kept = path.join(home, 'kept.json');
 	writeFileSync(kept, '{"redis": {"port": 7000}, "top": {"interval": "5s"}}');
 	symlinkSync(kept, file('.canhazgpu.json'));
@@ -112,7 +112,7 @@ test('saveSettings writes the file that --config names', async () => {
 	expect(existsSync(file())).toBe(false);
 });
 
-test('saveSettings refuses TOML, invalid YAML and a world-writable file, and changes no file', async () => {
+test('saveSettings rejects TOML, invalid YAML and a world-writable file', async () => {
 	writeFileSync(file('.canhazgpu.toml'), '# mine\n[redis]\nport = 7000\n');
 	await expect(saveSettings(settings('dense'), undefined)).rejects.toMatchObject({
 		code: 'config',
@@ -131,7 +131,7 @@ test('saveSettings refuses TOML, invalid YAML and a world-writable file, and cha
 	expect(readFileSync(file(), 'utf8')).toBe('{}\n');
 });
 
-test('loadConfig accepts only distinct known columns in top.columns and puts gpu first', async () => {
+test('loadConfig accepts only known columns in top.columns', async () => {
 	const columnsOf = async (text: string) => {
 		writeFileSync(file(), text);
 		return (await load()).get('top.columns');

@@ -1,4 +1,4 @@
-/** Which config files are trusted, depending on their owner. */
+/** Whether a config file is trusted depends on its owner and its permissions. */
 import {execFileSync} from 'node:child_process';
 import {
 	chmodSync,
@@ -36,7 +36,7 @@ function writeAs(file: string, content: string, {uid, gid}: Account, mode = 0o64
 	return file;
 }
 
-/** The error of `status` without a pool, which shows the Redis it tried. */
+/** Returns the error that `status` prints without a pool. It contains the Redis address that was configured. */
 const asksRedis = (name: string) => `Error: Cannot reach Redis at ${name}: `;
 
 function createPlace(account: Account) {
@@ -46,7 +46,7 @@ function createPlace(account: Account) {
 
 const hostile = 'redis: {host: 127.0.0.1, port: 1}\nreserve: {gpus: x}\n';
 
-test('only the settings in this list are harmless enough to apply from a config file in any directory', () => {
+test('only the settings in this list may come from a config file in any directory', () => {
 	expect(settingPaths.filter((name) => settings[name].isHarmless)).toEqual([
 		'reserve.gpus',
 		'reserve.duration',
@@ -86,20 +86,20 @@ test('only the settings in this list are harmless enough to apply from a config 
 	]);
 });
 
-test('the help topic configuration names every harmless setting', () => {
+test('the help topic configuration names every setting that a config file in any directory may contain', () => {
 	const topic = readFileSync(new URL('../../source/help/configuration.md', import.meta.url), 'utf8');
 	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
 	const names = told!
 		.matchAll(/`(?<name>[\w\-.]+)`/gv)
 		.map(({groups}) => groups!['name']!)
 		.toArray();
-	// Settings that `run` and `reserve` share are listed once.
+	// Settings that `run` and `reserve` share are listed once in the help topic.
 	const all = names.flatMap((name) => (name.includes('.') ? [name] : [`run.${name}`, `reserve.${name}`]));
 	expect(all.toSorted()).toEqual(settingPaths.filter((name) => settings[name].isHarmless).toSorted());
 });
 
 describe.runIf(isRoot)('the config file in the working directory', () => {
-	test("applies only its harmless settings, and only for the file's owner", async () => {
+	test("sets only harmless settings, and only for the file's owner", async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(
@@ -162,7 +162,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 		expect(ran.stderr.split('\n').filter((line) => line.startsWith('Warning'))).toHaveLength(1);
 	});
 
-	test("applies in the user's own directory inside a sticky world-writable directory", async () => {
+	test("is read in the user's own directory inside a world-writable directory with the sticky bit", async () => {
 		const {environment} = createPlace(alice);
 		const cwd = makeDirectory(path.join(directoryOf(root, 0o1777), 'mine'), alice);
 		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}', alice);
@@ -190,14 +190,14 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 	test('is not read for Tab completion', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
-		// An error there would remove all suggestions.
+		// During completion, an error in this file would suppress all suggestions.
 		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}\n', alice);
 		writeAs(path.join(environment.HOME, '.canhazgpu.yaml'), 'remote_hosts: [own]\n', alice);
 		const ran = await runAs(alice, ['--complete', 'bash', 'status', '--remote', ''], {cwd, environment});
 		expect(ran).toEqual({exitCode: 0, stdout: 'words\nown\n', stderr: ''});
 	});
 
-	test('is refused at once if it is a FIFO or a symbolic link', async () => {
+	test('is rejected at once if it is a FIFO or a symbolic link', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = path.join(cwd, '.canhazgpu.yaml');
@@ -218,7 +218,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 });
 
 describe.runIf(isRoot)('the config file in the home directory', () => {
-	test('is skipped for root and other accounts if HOME is the home of another user', async () => {
+	test('is skipped for root and other accounts if HOME belongs to another user', async () => {
 		const {home, environment} = createPlace(alice);
 		const trap = path.join(home, 'trapped');
 		const file = writeAs(
@@ -242,7 +242,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		expect(own.stderr).not.toContain('Warning');
 	});
 
-	test('is skipped if another account owns it, and refused if others can change it', async () => {
+	test('is skipped if another account owns it, and rejected if others can change it', async () => {
 		const {home, environment} = createPlace(alice);
 		const file = writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', mallory);
 		const foreign = await runAs(alice, ['status'], {
@@ -259,7 +259,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		});
 	});
 
-	test("is read through a link of the user, and also if the user's private group can write it", async () => {
+	test("can be the user's symbolic link, or writable by the user's private group", async () => {
 		const {home, environment} = createPlace(alice);
 		const real = writeAs(
 			path.join(makeDirectory(path.join(home, 'dotfiles'), alice), 'chg.yaml'),
@@ -279,7 +279,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 			stderr: `Error: Cannot read the config file ${home}/.canhazgpu.yaml: it is a link to a missing file\nFix the file, or name another with --config.\n`,
 		});
 		renameSync(`${real}.away`, real);
-		// A link of another account could point anywhere.
+		// Another account's link could point to any file.
 		execFileSync('chown', ['-h', `${mallory.uid}`, path.join(home, '.canhazgpu.yaml')]);
 		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is not read');
 	});
@@ -294,7 +294,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
 	});
 
-	test('is not looked for in the working directory if HOME is empty', async () => {
+	test('is not searched for in the working directory if HOME is empty', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);
@@ -315,7 +315,7 @@ describe.runIf(isRoot)('the config file for all users', () => {
 		['another account', alice, 0o644, 'it belongs to another account (uid 61001), but must belong to root'],
 		['everybody', root, 0o646, 'others can change it'],
 		['a group', root, 0o664, 'others can change it'],
-	])('is refused if %s can change the file', async (_, account, mode, problem) => {
+	])('is rejected if %s can change the file', async (_, account, mode, problem) => {
 		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', account, mode);
 		await expect(readMachineFile(file)).rejects.toMatchObject({
 			exitCode: 2,
@@ -344,7 +344,7 @@ slowTest('a password file that belongs to another account, is a FIFO or is too l
 		runAs(account, ['status'], {cwd: '/', environment: {...environment, CANHAZGPU_REDIS_PASSWORD_FILE: file}});
 	if (isRoot) {
 		writeAs(file, 'hunter2\n', alice, 0o600);
-		// Root could read the file, and would send its content to the configured server.
+		// Root could read the file, and would connect to the server that it names.
 		expect(await readAs(root)).toEqual({
 			exitCode: 2,
 			stdout: '',

@@ -19,7 +19,7 @@ describe('an event', () => {
 		[{reason: 'restored', gpus: [0, 5], until: 4600}, 'alice got GPUs 0,5 back for 1h after the store had lost them'],
 		[{reason: 'taken back'}, 'alice got GPU 2 back, which was still in use'],
 		[{reason: 'undone', until: 1060}, 'alice got GPU 2 back for 1m'],
-		// Slurm does not keep the GPUs.
+		// Slurm does not record which GPUs a job had.
 		[{gpus: [], count: 2}, 'alice got 2 GPUs'],
 		[{kind: 'ended', gpus: [], count: 1, reason: 'exited'}, 'alice no longer has 1 GPU: the job ended'],
 		[{kind: 'held'}, 'alice holds GPU 2 while waiting for more'],
@@ -86,7 +86,7 @@ describe('an event', () => {
 			'root unset strategy in the policy, which was lru',
 		],
 		[{kind: 'policy', gpus: [], account: 'root', key: 'all'}, 'root unset the whole policy, which could not be read'],
-		// Written before events recorded the former value.
+		// Early versions did not record the previous values in events.
 		[{kind: 'pool', gpus: [], count: 8, reason: 'remade', note: 'fake'}, 'alice remade the pool: 8 GPUs · fake'],
 		[
 			{
@@ -123,7 +123,7 @@ describe('an event', () => {
 		expect(words(part)).toBe(expected);
 	});
 
-	test('is described on one line without control characters, whatever the record contains', () => {
+	test('is described on one line without control characters', () => {
 		fc.assert(
 			fc.property(
 				anyAudit,
@@ -145,7 +145,7 @@ describe('an event', () => {
 		expect(eventTime(time, time + 2)).toBe('2026-05-01 23:59:58');
 	});
 
-	test('is encoded as JSON with the known values and the text', () => {
+	test('is encoded as JSON with its known values and its text', () => {
 		expect(eventJson({id: '7-0', time: 1000.5, kind: 'released', gpus: [1]})).toEqual({
 			id: '7-0',
 			time: '1970-01-01T00:16:40.500Z',

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {heldUseTable} from '../../source/format/tables/held-use.js';
 import {createPaint} from '../../source/format/text/paint.js';
 
-/** Seconds since the epoch of a local time. */
+/** Converts a local time to seconds since the epoch. */
 const at = (time: string): number => new Date(time).getTime() / 1000;
 
 const row = {user: 'ann', held: 3, known: 2, used: 1, idle: 1};
@@ -29,7 +29,7 @@ test.each([
 	expect(lastLine({from: at(from), to: at(to)})).toBe(`The GPUs were not monitored for ${words}`);
 });
 
-test('a report without any recorded utilization calls the use unknown', () => {
+test('a report without recorded utilization says that the use is unknown', () => {
 	const window = {from: at('2026-11-16T09:00:00'), to: at('2026-11-23T09:00:00')};
 	const rows = [{user: 'ann', held: 3, known: 0, used: 0, idle: 0}];
 	const text = heldUseTable(

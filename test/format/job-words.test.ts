@@ -22,7 +22,7 @@ const output = (text: string, isCut = false, lines = 100): string =>
 	outputWords({row, file: '/logs/7.log', bytes: Buffer.from(text), isCut}, lines);
 
 describe('outputWords', () => {
-	test('no output contains a character that acts on a terminal, or has more lines than requested', () => {
+	test('returns no control characters and at most the requested number of lines', () => {
 		fc.assert(
 			fc.property(
 				fc.uint8Array({maxLength: 300}),
@@ -42,11 +42,11 @@ describe('outputWords', () => {
 		['one\n\ntwo\n', 'Job 7 is FAILED. Its output:\none\n\ntwo'],
 		['10%\r20%\r', 'Job 7 is FAILED. Its output:\n20%'],
 		['line\r\n', 'Job 7 is FAILED. Its output:\nline'],
-	])('%j is shown as %j', (text, words) => {
+	])('shows %j as %j', (text, words) => {
 		expect(output(text)).toBe(words);
 	});
 
-	test('drops a first line that is not whole, unless there is no other', () => {
+	test('drops an incomplete first line, unless it is the only line', () => {
 		const about = 'Job 7 is FAILED. The last 1 line of its output, which is in /logs/7.log:';
 		expect(output('alf\nwhole\n', true)).toBe(`${about}\nwhole`);
 		expect(output('only half', true)).toBe(`${about}\nonly half`);
@@ -54,7 +54,7 @@ describe('outputWords', () => {
 	});
 });
 
-test('jobWords says how a job ended and through which interface it was submitted, sanitized', () => {
+test('jobWords says how a job ended and where it was submitted', () => {
 	expect(jobWords([row], 100)).toBe(
 		'Job 7 is FAILED: exit code 1, out of GPU memory; python train.py (via mcp codex).',
 	);

@@ -1,4 +1,4 @@
-/** Markdown on a terminal and as a man page, with arbitrary text. */
+/** Markdown on a terminal and in a man page. */
 import {stripVTControlCharacters} from 'node:util';
 import {Chalk} from 'chalk';
 import fc from 'fast-check';
@@ -63,21 +63,21 @@ words, see the queue
          has to be wrapped`);
 });
 
-test('markdownText writes a table that is too wide row by row', () => {
+test('markdownText writes each row of a table that is too wide as a list', () => {
 	expect(shown('| a | b |\n|---|---|\n| `canhazgpu` | some more words |', 20)).toBe(
 		'  canhazgpu\n      some more\n      words',
 	);
-	// With several columns, each except the last is labeled, if it is not empty.
+	// In a table of several columns, each cell except the last is labeled, unless it is empty.
 	const table = '| key | default | meaning |\n|---|---|---|\n| `a` | `8h` | how long |\n| `b` | | what it is for |';
 	expect(shown(table, 22)).toBe('  a\n      default: `8h`\n      how long\n  b\n      what it is for');
 });
 
-test('markdownText with colors shows bold headings and colored code instead of Markdown marks', () => {
+test('markdownText with colors shows bold headings and colored code', () => {
 	const text = markdownText('# Title\n\nSee `code` and **bold**.', {columns: 80, paint: colored, hasColor: true});
 	expect(text).toBe(`${chalk.bold('Title')}\n\nSee ${chalk.cyan('code')} and ${chalk.bold('bold')}.`);
 });
 
-test('markdownText breaks lines at the same places with and without colors', () => {
+test('markdownText wraps lines at the same places with and without colors', () => {
 	const text = 'Some words and **some that are bold**, so many that they are wrapped.';
 	for (const columns of [20, 33, 80]) {
 		expect(stripVTControlCharacters(markdownText(text, {columns, paint: colored, hasColor: true}))).toBe(
@@ -93,7 +93,7 @@ test.each([
 	['#here', undefined],
 	['../../media/top.svg', undefined],
 	['../../readme.md', undefined],
-])('targetText of a link to %s returns %s', (target, words) => {
+])('targetText returns for a link to %s: %s', (target, words) => {
 	expect(targetText(target)).toBe(words);
 });
 

@@ -13,7 +13,7 @@ async function whyIn(box: Box): Promise<readonly string[]> {
 
 const at = (time: number): string => clockTime(time, sceneTime);
 
-test('queue --why lists every blocker of an entry with its end, and sanitizes texts of other users', async () => {
+test('queue --why lists every request and reservation that blocks an entry, with its end', async () => {
 	const box = await createBox(4, {
 		leases: {
 			0: lease('bob', {expiryTime: sceneTime + 600, note: 'eval \u{1B}[31m70B'}),
@@ -42,7 +42,7 @@ test('queue --why lists every blocker of an entry with its end, and sanitizes te
 	]);
 });
 
-test('queue --why writes one GPU in the singular and several in the plural', async () => {
+test('queue --why uses the singular for one GPU and the plural for several', async () => {
 	const box = await createBox(3, {
 		leases: {
 			0: lease('bob', {expiryTime: sceneTime + 600}),
@@ -78,7 +78,7 @@ test('queue --why explains waiting for a drained GPU, for too many GPUs and for 
 	]);
 });
 
-test('queue --why shows the estimate "when a job ends" only for Slurm reasons that the end of a job resolves', async () => {
+test('queue --why shows the estimate "when a job ends" only if the end of a job can start the entry', async () => {
 	const snapshot = await readCurrent((await createBox(1)).world);
 	const expected = (reason: string): string => {
 		const entry = {...waiter('bob'), verdict: {reason, startsAt: undefined}};

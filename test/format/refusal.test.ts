@@ -35,7 +35,7 @@ test('a refusal of too many GPUs has the same message as in the Go canhazgpu', (
 	expect(refusalMessage(refusal([held])).message).toBe('Not enough GPUs available. Requested: 3, Available: 1');
 });
 
-test('a refusal counts the GPUs for each reason', () => {
+test('a refusal states how many GPUs are unavailable for each reason', () => {
 	expect(
 		refusalMessage(
 			refusal([
@@ -51,7 +51,7 @@ test('a refusal counts the GPUs for each reason', () => {
 	);
 });
 
-test('a refusal names the reason for each requested GPU id', () => {
+test('a refusal states the reason for each requested GPU id', () => {
 	expect(
 		refusalMessage(
 			refusal([held, unreserved, queued, {kind: 'failed', why: 'GPU is lost'}, held, held], {
@@ -63,7 +63,7 @@ test('a refusal names the reason for each requested GPU id', () => {
 	);
 });
 
-test('a refusal shows a time limit like an expiry, and names the waiting request that a GPU is held for', () => {
+test('a refusal shows a time limit like an expiry', () => {
 	const run = {user: 'bob', type: 'run', startTime: 0} as const;
 	const limited: Block = {kind: 'leased', lease: {...run, endsBy: 1060}};
 	const partial: Block = {kind: 'leased', lease: {...run, endsBy: 1060, partialQueueId: 'q'}};
@@ -90,7 +90,7 @@ test('a refusal does not suggest --force where it is not available', () => {
 	);
 });
 
-test('a refusal tells a user who already uses the GPU how to reserve it', () => {
+test('a refusal tells the user of an unreserved process how to reserve its GPU', () => {
 	const asked = refusal([unreserved], {wanted: {count: 1, ids: [0]}});
 	expect(refusalMessage(asked, {account: 'dave'}).hint).toBe(
 		'GPU 0 is used without a reservation by dave. --force ignores use without a reservation. To reserve a GPU that you are using already: canhazgpu reserve --pid PID.',
@@ -105,13 +105,13 @@ test('a refusal does not describe a broken GPU as used', () => {
 	);
 });
 
-test('a refusal names a failed GPU scan first', () => {
+test('a refusal mentions a failed GPU scan first', () => {
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}])).hint).toBe(
 		'The GPUs cannot be read, so none is granted: nvidia-smi timed out. --force reserves them anyway.',
 	);
 });
 
-test('unusableText mentions a failed scan once, not once for each GPU', () => {
+test('unusableText mentions a failed scan only once', () => {
 	const unusable = [0, 1, 2].map((index) => ({
 		index,
 		block: {kind: 'not-scanned', why: 'The NVIDIA driver is not loaded.'} as const,

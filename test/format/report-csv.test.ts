@@ -1,4 +1,4 @@
-/** Names of other people in a spreadsheet: each is one field, and none is a formula. */
+/** Names from other people in a spreadsheet. Each must be one field, and none may be a formula. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {reportCsv} from '../../source/format/tables/report.js';
@@ -13,7 +13,7 @@ const csvOf = (keys: readonly string[]): string =>
 
 const rest = ['1.0000', '10.0', '1', '0'];
 
-/** Splits a line like a spreadsheet with this separator. */
+/** Splits a line at this separator, like a spreadsheet. */
 function fieldsOf(line: string, separator: string): readonly string[] {
 	const fields: string[] = [];
 	let isQuoted = false;

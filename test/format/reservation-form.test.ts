@@ -10,7 +10,7 @@ const countOf = (gpuCount: number, instanceCount?: number) => {
 	return [hint, most];
 };
 
-test('the reservation form offers the number of whole GPUs and of MIG instances', () => {
+test('the reservation form offers the numbers of whole GPUs and of MIG instances', () => {
 	expect(countOf(1)).toEqual(['1', 1]);
 	expect(countOf(8)).toEqual(['1-8', 8]);
 	expect(countOf(2, 4)).toEqual(['1-2, MIG 1-4', 4]);
@@ -18,7 +18,7 @@ test('the reservation form offers the number of whole GPUs and of MIG instances'
 	expect(countOf(0, 7)).toEqual(['MIG 1-7', 7]);
 });
 
-test('wholeGpus never counts a GPU in MIG mode, and does not count a used GPU as free', () => {
+test('wholeGpus does not count GPUs in MIG mode', () => {
 	const squatted = {...idleReading(1), memoryUsedMiB: 40_000};
 	const readings = [idleReading(0), squatted, splitReading(2, []), splitReading(3, ['1g.10gb'])];
 	const gpus = readings.map(({index}) => ({kind: 'free', index, raw: undefined}) as const);

@@ -26,7 +26,7 @@ const jsonOf = (reading: Partial<GpuReading>) => {
 
 const processesOf = (processes: readonly GpuProcess[] | undefined) => jsonOf({processes}).processes;
 
-test('status --json shows all known values of a process', () => {
+test('status --json contains all known values of a process', () => {
 	const known: GpuProcess = {
 		pid: 4711,
 		startTicks: 1,
@@ -62,12 +62,12 @@ test('status --json omits unknown values of a process', () => {
 	expect(processesOf([{pid: 4711}])).toEqual([{pid: 4711}]);
 });
 
-test('status --json shows an empty process list for no processes, and no list if they are unknown', () => {
+test('status --json contains an empty process list only if there are no processes', () => {
 	expect(processesOf([])).toEqual([]);
 	expect(processesOf(undefined)).toBeUndefined();
 });
 
-test('status --json lists no MIG instances for an empty GPU in MIG mode, and omits the list for a whole GPU', () => {
+test('status --json contains a list of MIG instances only for a GPU in MIG mode', () => {
 	expect(jsonOf({isMigEnabled: true, migInstances: []}).mig_instances).toEqual([]);
 	expect(jsonOf({isMigEnabled: true, migInstances: [{number: 0}]}).mig_instances).toEqual([{instance: 0}]);
 	expect(jsonOf({isMigEnabled: true})).not.toHaveProperty('mig_instances');

@@ -1,4 +1,4 @@
-/** How each interface describes a GPU: its users, their rights, and unknown values. */
+/** How each interface describes the users of a GPU, whether they may use it, and unknown values. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {statusRows} from '../../source/core/rules/pool/status.js';
@@ -143,12 +143,12 @@ test.each<Case>([
 		{memoryUsedMiB: 9000, processes: undefined},
 		{user: 'unknown', details: '9000MB used by a process that cannot be seen', validation: '-'},
 	],
-])('status describes the users of a GPU that is %s', (_, record, reading, {user, details, validation}) => {
+])('status describes the use of a GPU that is %s', (_, record, reading, {user, details, validation}) => {
 	const {row, json} = rowOf(record, reading);
 	expect({user: userText(row), validation: validationText(row)}).toEqual({user, validation});
 	expect(detailText(row)).toBe(details ?? 'expires in 2h 46m 40s');
 	expect(json.validation).toBe(validation === '-' ? undefined : validation);
-	// JSON separates the label and the account.
+	// JSON has separate fields for the label and the account.
 	expect(json.user).toBe(user === '-' || row.state === 'unreserved' ? undefined : (row.label ?? row.owner));
 	expect(json.unreserved_users).toEqual(row.state === 'unreserved' ? user.split(',') : undefined);
 });
@@ -168,7 +168,7 @@ describe('status of a GPU with any processes', () => {
 		processes: fc.option(fc.array(anyProcess, {maxLength: 6}), {nil: undefined}),
 	});
 
-	test('names each user once, reports only users other than the holder, and never describes a GPU with unknown use as free', () => {
+	test('names each user once and never describes a GPU with unknown use as free', () => {
 		fc.assert(
 			fc.property(anyReading, fc.boolean(), (reading, isHeld) => {
 				const {row} = rowOf(isHeld ? alices() : free, reading);

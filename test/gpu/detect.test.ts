@@ -17,7 +17,7 @@ const runIn =
 	async (_name, args, options) =>
 		runTool(command, args, options);
 
-test('detectProvider finds nothing and starts no program if no GPU tool is in PATH', async () => {
+test('detectProvider starts no program if no GPU tool is in PATH', async () => {
 	const run = vi.fn<RunTool>();
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'path-'));
 	await mkdir(path.join(directory, 'nvidia-smi'));
@@ -29,7 +29,7 @@ test('detectProvider finds nothing and starts no program if no GPU tool is in PA
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('detectProvider treats a tool without execute permission as missing', async () => {
+test('detectProvider ignores a tool without execute permission', async () => {
 	const run = vi.fn<RunTool>();
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'path-'));
 	await writeFile(path.join(directory, 'nvidia-smi'), '');
@@ -40,7 +40,7 @@ test('detectProvider treats a tool without execute permission as missing', async
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('detectProvider finds GPUs that the driver lists without running the tool', async () => {
+test("detectProvider finds GPUs in the driver's list without running the tool", async () => {
 	const run = vi.fn<RunTool>();
 	const stub = await createStub({});
 	const gpusDirectory = path.join(stub.directory, 'gpus');
@@ -58,14 +58,14 @@ test('detectProvider runs the tool if the driver has no list', async () => {
 	expect(found).toEqual({provider: 'nvidia', others: []});
 });
 
-test('detectProvider finds a GPU that cannot be reached', async () => {
+test('detectProvider finds a GPU that nvidia-smi reports as lost', async () => {
 	const stdout = 'Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost.  Reboot the system\n';
 	const stub = await createStub({gpus: {stdout, exitCode: 15}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: 'nvidia', others: []});
 });
 
-test('detectProvider rejects a tool without GPUs and reports the reason', async () => {
+test('detectProvider reports why a tool finds no GPUs', async () => {
 	const stub = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: undefined, reason: 'The NVIDIA driver finds no GPU.'});
@@ -92,7 +92,7 @@ test('detectProvider reports GPUs of both vendors', async () => {
 	});
 });
 
-test('detectProvider finds AMD GPUs next to an NVIDIA tool without GPUs, and reports both reasons if neither has GPUs', async () => {
+test('detectProvider finds AMD GPUs if the NVIDIA tool finds none', async () => {
 	const nvidia = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const amd = await createAmdStub('amd-smi', goodAnswers);
 	const none = await createAmdStub('amd-smi', {metric: {stderr: 'amdgpu not found\n', exitCode: 1}});

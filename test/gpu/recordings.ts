@@ -4,13 +4,13 @@ import {fileURLToPath} from 'node:url';
 
 export type Recordings = {
 	readonly isHere: boolean;
-	/** Paths below the vendor's folder, sorted. */
+	/** Sorted paths in the folder of the vendor. */
 	readonly files: readonly string[];
 	readonly read: (file: string) => string;
 };
 
 /**
-Real outputs of GPU tools, which are kept next to the repository and not in it. If they are missing, prints a message, and their tests are reported as
+Opens recorded output of real GPU tools, which is kept outside the repository. If it is missing, prints a message, and the tests that use it are
 skipped.
 */
 export function openRecordings(maker: 'nvidia' | 'amd'): Recordings {

@@ -1,4 +1,4 @@
-/** Simulated processes can be inspected and signaled, and no real process ever is. */
+/** Simulated processes can be inspected and signaled. No real process is ever signaled. */
 import process from 'node:process';
 import {expect, test} from 'vitest';
 import {createSimulatedProcesses} from '../../source/gpu/simulated/processes.js';
@@ -28,7 +28,7 @@ const setUp = (leases: readonly SimulatedLease[] = []) => {
 	return {processes, provider};
 };
 
-test('a signal ends a simulated process of the user, and its memory and load', async () => {
+test('a signal ends a simulated process of the user', async () => {
 	const {processes, provider} = setUp();
 	const [own] = (await provider.observe()).gpus[1]!.processes!;
 	expect(own).toMatchObject({user: 'alice', commandLine: 'python3 train.py', startTicks: (noon - 540) * 100});
@@ -42,7 +42,7 @@ test('a signal ends a simulated process of the user, and its memory and load', a
 	expect((await processes.inspect([own!.pid])).size).toBe(0);
 });
 
-test('processes of other users and real processes get no signal from the simulation', async () => {
+test('the simulation sends no signal to processes of other users', async () => {
 	const {processes, provider} = setUp();
 	const {gpus} = await provider.observe();
 	expect(processes.signal(gpus[0]!.processes![0]!)).toBe('not-yours');
@@ -50,7 +50,7 @@ test('processes of other users and real processes get no signal from the simulat
 	expect(real.startTicks).toBeUndefined();
 });
 
-test('a signal ends the simulated process of a reservation, and the reservation stays', async () => {
+test('a signal to the simulated process of a reservation does not end the reservation', async () => {
 	const lease: SimulatedLease = {index: 2, user: 'alice', type: 'manual', startTime: noon - 60};
 	const {processes, provider} = setUp([lease]);
 	const [notebook] = (await provider.observe()).gpus[2]!.processes!;
@@ -58,7 +58,7 @@ test('a signal ends the simulated process of a reservation, and the reservation 
 	expect((await provider.observe()).gpus[2]).toMatchObject({processes: [], utilizationPercent: 0});
 });
 
-test('a simulated process that was adopted counts once in the load of its GPU, and runs until it is ended', async () => {
+test("a simulated process that was adopted is counted once in its GPU's load", async () => {
 	const {processes, provider} = setUp();
 	const [own] = (await provider.observe()).gpus[1]!.processes!;
 	const {provider: held} = setUp([{index: 1, user: 'alice', type: 'run', pid: own!.pid, startTime: noon}]);

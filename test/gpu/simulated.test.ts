@@ -61,7 +61,7 @@ test('the simulated scan fails if the pool size cannot be read', async () => {
 	await expect(provider.count()).rejects.toThrow('no pool');
 });
 
-test('a simulated job reaches full load in seconds, and a manual reservation becomes idle', () => {
+test('a simulated job reaches full load in seconds, while a manual reservation becomes idle', () => {
 	const at = (type: 'run' | 'manual', age: number) =>
 		simulateGpu({seed: 1, index: 0, seconds: noon + age, lease: {index: 0, user: 'ada', type, startTime: noon}});
 	expect(at('run', 0)).toMatchObject({utilizationPercent: 0, processes: []});
@@ -87,7 +87,7 @@ const input = fc.record({
 	),
 });
 
-test('simulateGpu depends only on the time, and stays within the range of each reading', () => {
+test('simulateGpu returns the same plausible readings for the same time', () => {
 	fc.assert(
 		fc.property(input, (time) => {
 			const gpu = simulateGpu(time);

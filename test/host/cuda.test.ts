@@ -1,4 +1,4 @@
-/** CUDA installations in real directories: which ones count depends on their version file and their owner. */
+/** CUDA installations in real directories. Their version file and owner decide whether they are accepted. */
 import {chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ beforeEach(() => {
 	});
 });
 
-/** Creates an installation with a version file like NVIDIA's packages. */
+/** Creates an installation whose version file has the format of NVIDIA's packages. */
 function install(name: string, version: string, {file = 'version.json'} = {}): string {
 	const root = path.join(base, name);
 	mkdirSync(path.join(root, 'bin'), {recursive: true});
@@ -45,7 +45,7 @@ describe('a CUDA installation', () => {
 		});
 	});
 
-	test('is listed once, however many links lead to it', () => {
+	test('is listed once, even if several links lead to it', () => {
 		const root = install('cuda-12.4', '12.4.1');
 		symlinkSync('cuda-12.4', path.join(base, 'cuda'));
 		symlinkSync(root, path.join(base, 'cuda-12'));
@@ -54,7 +54,7 @@ describe('a CUDA installation', () => {
 		]);
 	});
 
-	test('in CUDA_HOME is listed first, wherever it is', () => {
+	test('in CUDA_HOME is listed first', () => {
 		install('cuda-12.4', '12.4.1');
 		const own = install('own/toolkit', '12.4.1');
 		expect(find({CUDA_HOME: own}).installations[0]!.root).toBe(own);
@@ -67,7 +67,7 @@ describe('a CUDA installation', () => {
 		expect(find()).toEqual({installations: [], refused: []});
 	});
 
-	test('is found through an environment module, with or without variables in the path', () => {
+	test('is found through the modulefiles of environment modules', () => {
 		const root = install('apps/cuda/12.4', '12.4.1');
 		const other = install('apps/cuda/11.8', '11.8.0');
 		mkdirSync(path.join(base, 'modules', 'cuda'), {recursive: true});
@@ -98,7 +98,7 @@ test('pathsInModule returns the paths in a modulefile', () => {
 	expect(pathsInModule('setenv("CUDA_HOME", "/apps/../etc")')).toEqual(['/etc']);
 });
 
-describe('a CUDA installation is refused if', () => {
+describe('a CUDA installation is rejected if', () => {
 	const refusals = (environment: Readonly<Record<string, string>> = {}) => {
 		const {installations, refused} = find(environment);
 		expect(installations).toEqual([]);
@@ -119,7 +119,7 @@ describe('a CUDA installation is refused if', () => {
 		expect(refusals({CUDA_HOME: root})[0]!.problem).toContain('can put another directory in its place');
 	});
 
-	test('its version file is writable by others, is a link, or names no version', () => {
+	test('its version file is a link or writable by others, or names no version', () => {
 		const cases: ReadonlyArray<readonly [spoil: (file: string) => void, problem: string]> = [
 			[
 				(file) => {

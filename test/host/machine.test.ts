@@ -22,7 +22,7 @@ test('readMachineId uses the first file with a valid machine id', async () => {
 	expect(readMachineId(files)).toBe(id);
 });
 
-test('readMachineId derives the id from the host name if no file has one', () => {
+test('readMachineId derives the id from the hostname if no file contains one', () => {
 	const first = readMachineId([], 'box-1');
 	expect(first).toMatch(/^[\da-f]{32}$/v);
 	expect(readMachineId([], 'box-1')).toBe(first);
@@ -63,7 +63,7 @@ test('sleep ends early when its signal aborts', async () => {
 	await expect(sleep(Infinity, AbortSignal.timeout(20))).rejects.toMatchObject({name: 'AbortError'});
 });
 
-test('uuid and random return different values each time', () => {
+test('uuid returns a different value each time', () => {
 	const {uuid, random} = createClock();
 	expect(uuid()).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/v);
 	expect(uuid()).not.toBe(uuid());

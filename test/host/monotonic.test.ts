@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {createHost} from '../../source/host/host.js';
 import {monotonicClockId, monotonicSeconds} from '../../source/host/monotonic.js';
 
-test('monotonicSeconds uses the same clock in every process of a boot', () => {
+test('monotonicSeconds returns the time of the same clock in every process', () => {
 	const before = monotonicSeconds()!;
 	const script = 'process.stdout.write(String(process.hrtime.bigint()))';
 	const other = Number(execFileSync(process.execPath, ['-e', script], {encoding: 'utf8'})) / 1e9;
@@ -13,7 +13,7 @@ test('monotonicSeconds uses the same clock in every process of a boot', () => {
 	expect(other).toBeLessThan(after);
 });
 
-test('monotonicClockId names the boot and the time namespace, or the machine if the boot is unknown', () => {
+test('monotonicClockId contains the boot id and the time namespace', () => {
 	const origin = {machineId: 'm', bootId: 'b', timeNamespace: '7'};
 	expect(monotonicClockId(origin)).toBe('b/7');
 	expect(monotonicClockId({...origin, machineId: 'container'})).toBe('b/7');

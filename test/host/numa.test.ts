@@ -1,4 +1,4 @@
-/** Binding a job to NUMA nodes with the real taskset, a stub numactl, and a stand-in for /sys. */
+/** Binding a job to NUMA nodes, with the real taskset, a stub of numactl and a fake /sys. */
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import {lookUpCommand} from '../../source/host/tool/command.js';
 
 let directory: string;
 
-/** The processors that this process can use, which in a container are not all. */
+/** Returns the processors that this process may use. In a container these are not all. */
 const allowed = (): readonly string[] =>
 	/^Cpus_allowed_list:\s*(?<list>\S+)$/mv
 		.exec(readFileSync('/proc/self/status', 'utf8'))!
@@ -31,7 +31,7 @@ afterAll(() => {
 	rmSync(directory, {recursive: true});
 });
 
-/** A directory with the real taskset, and a numactl made of these shell lines. */
+/** Creates a directory with the real taskset and a numactl made of these shell lines. */
 function programs(name: string, numactl?: string): string {
 	const bin = path.join(directory, name);
 	mkdirSync(bin);
@@ -47,7 +47,7 @@ function programs(name: string, numactl?: string): string {
 const bind = async (PATH: string, ...nodes: readonly number[]) =>
 	createBindToNodes({root: directory, environment: {PATH}})(nodes);
 
-test('without numactl, taskset binds the job to the processors of its NUMA nodes', async () => {
+test('taskset binds the job to the processors of its NUMA nodes if numactl is missing', async () => {
 	const bin = programs('taskset-alone');
 	for (const [nodes, processor] of [
 		[[0], allowed()[0]],
@@ -68,7 +68,7 @@ test('without numactl, taskset binds the job to the processors of its NUMA nodes
 	});
 });
 
-test('numactl binds the job to the processors and memory of its NUMA nodes, if installed and permitted', async () => {
+test('numactl binds the job to the processors and memory of its NUMA nodes', async () => {
 	const bin = programs('numactl', 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
 	expect(await bind(bin, 0, 1)).toEqual({
 		kind: 'bound',

@@ -3,7 +3,7 @@ import {chmod, mkdir, mkdtemp, writeFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-/** A new directory with these files. Files whose text starts with `#!` are executable. */
+/** Creates a directory with these files. Files whose text starts with `#!` are executable. */
 export const createFiles = async (files: Readonly<Record<string, string>>): Promise<string> => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'host-'));
 	await createFilesIn(directory, files);
@@ -19,5 +19,5 @@ export const createFilesIn = async (directory: string, files: Readonly<Record<st
 	}
 };
 
-/** A reader that reports this account as the owner of everything. */
+/** Returns a function that names this account as the owner of every existing file. */
 export const everythingIsOf = (uid: number) => (file: string) => (existsSync(file) ? uid : undefined);

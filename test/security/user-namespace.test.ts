@@ -6,9 +6,9 @@ import {createFiles} from '../host/temporary.js';
 
 type Proc = {
 	readonly map?: string;
-	/** The target of the namespace link. */
+	/** The target of the link /proc/self/ns/user. */
 	readonly link?: string;
-	/** Whether the directory of links exists. */
+	/** Whether the directory /proc/self/ns exists. */
 	readonly hasLinks?: boolean;
 };
 
@@ -73,7 +73,7 @@ test.each([
 	[0, '61002/4026532590'],
 	[5, '100004/4026532590'],
 	[70_000, '?/4026532590'],
-])('readUserNamespace maps uid %d inside of the namespace to %s', async (uid, expected) => {
+])('readUserNamespace maps uid %d inside the namespace to %s', async (uid, expected) => {
 	const proc = await procOf({map: '0 61002 1\n1 100000 65536\n', link: 'user:[4026532590]'});
 	expect(readUserNamespace({procDirectory: proc, platform: 'linux', uid})).toBe(expected);
 });

@@ -1,4 +1,4 @@
-/** The behaviour that every store must have. One suite runs on every store. */
+/** The behaviour that every store must have, as one suite that runs on each kind of store. */
 import {afterAll, beforeAll, beforeEach, describe} from 'vitest';
 import type {Store} from '../../source/core/model/ports.js';
 import {changeContract} from './contract/changes.js';
@@ -20,7 +20,7 @@ import type {Harness} from './harness.js';
 
 export type Subject = {
 	readonly harness: () => Harness;
-	/** A store on an empty pool, shared by all tests. */
+	/** A store with an empty pool, which all tests share. */
 	readonly store: () => Store;
 };
 

@@ -1,4 +1,4 @@
-/** All stores behind one interface, for the tests that every store must pass. */
+/** Access to the raw data of every kind of store, for the contract suite. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export type Harness = {
 	readonly setGpu: (index: number, raw: string) => Promise<void>;
 	/** Stores a string as a queue entry. */
 	readonly setEntry: (id: string, raw: string) => Promise<void>;
-	/** Stores strings as the description of the pool. */
+	/** Stores strings as the properties of the pool. */
 	readonly setPool: (gpuCount: string, provider?: string, machine?: string) => Promise<void>;
 	/** Stores a string as the drains, the alerts or the policy. */
 	readonly setValue: (name: 'drains' | 'alerts' | 'policy', raw: string) => Promise<void>;
@@ -85,9 +85,9 @@ export async function sqliteHarness(): Promise<Harness> {
 	const file = path.join(directory, 'pool.db');
 	const first = await openSqliteStore({path: file, create: true});
 	const stores: Store[] = [first];
-	// The first reader creates the board.
+	// The first reader creates the file for shared scans.
 	await first.scans.claim({owner: 'nobody', intervalMs: 1}, 0);
-	/** Opens the file as another program would, for a moment: only one process uses it at a time. */
+	/** Opens the file like another program, and closes it again, because only one process can use it at a time. */
 	const change = (name: string, work: (database: DatabaseSync) => void) => {
 		const database = new DatabaseSync(path.join(directory, name), {timeout: 5000});
 		work(database);
@@ -202,7 +202,7 @@ export async function redisHarness(): Promise<Harness> {
 	};
 }
 
-/** Every kind of store that keeps a pool. The store of a cluster only reads what its engine keeps. */
+/** Every kind of store that keeps a pool itself. The Slurm store only reads. */
 export const harnesses: Readonly<Record<Exclude<Store['kind'], 'slurm'>, () => Promise<Harness>>> = {
 	memory: memoryHarness,
 	embedded: sqliteHarness,

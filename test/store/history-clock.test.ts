@@ -5,10 +5,10 @@ import {collect, plan, usage} from './samples.js';
 
 const day = 86_400;
 
-/** Whole hours, as days. Arbitrary doubles would nearly all be close to zero. */
+/** Days in whole hours. Nearly all arbitrary doubles would be close to zero. */
 const daysUpTo = (days: number) => fc.integer({min: 0, max: days * 24}).map((hours) => hours / 24);
 
-/** Days from one record to the next: usually a few, sometimes weeks. */
+/** Days between one record and the next: usually a few, sometimes weeks. */
 const gaps = (minLength: number, maxLength: number) =>
 	fc.array(fc.oneof({weight: 99, arbitrary: daysUpTo(4)}, {weight: 1, arbitrary: daysUpTo(40)}), {
 		minLength,
@@ -47,7 +47,7 @@ class Writer {
 	}
 }
 
-test('a clock that is ahead for a while never makes the store remove usage records younger than 90 days', async () => {
+test('the store never deletes usage records younger than 90 days, even if its clock is ahead for a while', async () => {
 	let removed = 0;
 	await fc.assert(
 		fc.asyncProperty(

@@ -1,4 +1,4 @@
-/** Compares a real store with the reference store: both carry out the same random plans and must return and hold the same. */
+/** Compares a real store with the reference store. After the same random plans, both must return and contain the same. */
 import fc from 'fast-check';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {Expectation, Plan, Write} from '../../source/core/model/plan.js';
@@ -28,7 +28,7 @@ const longest = 30;
 const gpu = fc.nat(3);
 const id = fc.constantFrom('a', 'b', 'c', 'd');
 
-/** An expectation to be derived from the current state: the true value or a different one. */
+/** An expectation of a plan, which is derived from the current state and is true or false. */
 type Guess = {
 	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'drains' | 'alerts' | 'policy';
 	readonly isTrue: boolean;
@@ -69,7 +69,7 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.record({kind: fc.constant('restored' as const), count: fc.integer({min: 0, max: 20})}),
 );
 
-/** A plan of the core changes a queue entry in one way only. */
+/** Identifies what a write changes. A plan of the core changes each queue entry in only one way. */
 const subjectOf = (write: Write): unknown =>
 	'entry' in write ? write.entry.id : 'id' in write ? write.id : 'index' in write ? write.index : write.kind;
 
@@ -89,7 +89,7 @@ const anyStep = fc.record({
 
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A string that is stored, or a slightly different one. */
+/** Returns the stored string, or a slightly different one. */
 const guessed = (raw: string | undefined, isTrue: boolean): string | undefined => (isTrue ? raw : `${raw} `);
 
 function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Snapshot): Expectation {

@@ -1,4 +1,4 @@
-/** The small files that record where the pool is, and who can read them. */
+/** The small files that record where the pool is. */
 import {execFileSync} from 'node:child_process';
 import {
 	chmodSync,
@@ -35,7 +35,7 @@ const modeOf = (file: string) => statSync(file).mode & 0o777;
 
 test('writePoolRecord makes the record readable by everybody, whatever the umask', () => {
 	const file = path.join(directory, 'new', 'pool.json');
-	// A worker cannot set its umask, so each mode here has bits that any umask removes.
+	// A worker of the test runner cannot set its umask, so both modes have bits that any umask would remove.
 	writePoolRecord(file, record, {directoryMode: 0o777, fileMode: 0o666});
 	expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual([0o777, 0o666]);
 });
@@ -46,7 +46,7 @@ test('writePoolRecord keeps the permissions of an existing directory', () => {
 	expect(modeOf(directory)).toBe(before);
 });
 
-test('writePoolRecord replaces a link in place of the record without following it, and leaves no temporary file', () => {
+test('writePoolRecord replaces a symbolic link at its path without following it', () => {
 	const precious = path.join(directory, 'precious');
 	const file = path.join(directory, 'pool.json');
 	writeFileSync(precious, 'kept');
@@ -58,7 +58,7 @@ test('writePoolRecord replaces a link in place of the record without following i
 	expect(readdirSync(directory).toSorted()).toEqual(['pool.json', `pool.json.${process.pid}`, 'precious'].toSorted());
 });
 
-test('writePoolRecord leaves no temporary file if the record cannot be moved into place', () => {
+test('writePoolRecord leaves no temporary file if the record cannot be moved to its path', () => {
 	expect(() => {
 		writePoolRecord(directory, record, forAll);
 	}).toThrow();
@@ -124,7 +124,7 @@ test.each<[what: string, put: (file: string) => void, problem: string]>([
 		},
 		'others can change it',
 	],
-])('readPoolRecord rejects %s at once, and does not suggest --force', (_, put, problem) => {
+])('readPoolRecord rejects %s at once and does not suggest --force', (_, put, problem) => {
 	const file = path.join(directory, 'pool.json');
 	put(file);
 	const began = performance.now();
@@ -164,7 +164,7 @@ test.each([
 	expect(() => readPoolRecord(file, 'machine')).toThrow('its content is not valid');
 });
 
-describe.runIf(isRoot)('a pool record of another account', () => {
+describe.runIf(isRoot)('readPoolRecord for a record of another account', () => {
 	const put = (owner: number, directoryOwner: number): string => {
 		const file = path.join(directory, 'pool.json');
 		writeFileSync(file, text);
@@ -173,7 +173,7 @@ describe.runIf(isRoot)('a pool record of another account', () => {
 		return file;
 	};
 
-	test('is read as the record of the machine only if the record and its directory belong to root alone', () => {
+	test('returns the record of the machine only if root alone owns the file and its directory', () => {
 		expect(readPoolRecord(put(0, 0), 'machine')).toEqual(record);
 		for (const [owner, directoryOwner, problem] of [
 			[mallory.uid, 0, 'it belongs to another account (uid 61002)'],
@@ -187,13 +187,13 @@ describe.runIf(isRoot)('a pool record of another account', () => {
 		}
 	});
 
-	test("is ignored if it has replaced this account's own record", () => {
+	test("ignores a record in place of the caller's own", () => {
 		expect(readPoolRecord(put(0, 0), 'user')).toEqual(record);
 		expect(readPoolRecord(put(alice.uid, alice.uid), 'user')).toBeUndefined();
 	});
 });
 
-test('keepOthersOut makes a directory that everybody may write writable by its owner only, and changes no other', () => {
+test('keepOthersOut makes a world-writable directory of the pool writable by its owner only', () => {
 	const modes: number[] = [];
 	for (const [mode, name] of [
 		[0o777, 'pool.json'],

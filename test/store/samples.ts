@@ -1,4 +1,4 @@
-/** Plans and records for tests. */
+/** Sample plans and records. */
 import {emptyPlan, type Plan, type Write} from '../../source/core/model/plan.js';
 import type {Store} from '../../source/core/model/ports.js';
 import type {AuditRecord, Lease, Pool, QueueEntry, Snapshot, UsageRecord} from '../../source/core/model/types.js';
@@ -80,7 +80,7 @@ export const rawOn = (snapshot: Snapshot, index: number): string | undefined => 
 
 export const lineOf = (snapshot: Snapshot): readonly string[] => snapshot.queue.map(({id}) => id);
 
-/** A snapshot without the fields that change on their own. */
+/** The part of a snapshot that only commits change. */
 export const stateOf = (snapshot: Snapshot): Pick<Snapshot, 'pool' | 'gpus' | 'queue'> => ({
 	pool: snapshot.pool,
 	gpus: snapshot.gpus,

@@ -13,7 +13,7 @@ export const isRoot = process.getuid?.() === 0;
 
 export type Account = {readonly uid: number; readonly gid: number};
 
-/** Uids that no system assigns. */
+/** Accounts whose uids no system assigns. */
 export const alice: Account = {uid: 61_001, gid: 61_001};
 export const mallory: Account = {uid: 61_002, gid: 61_002};
 export const root: Account = {uid: 0, gid: 0};
@@ -22,7 +22,7 @@ type Place = {readonly node: string; readonly cli: string};
 
 let place: Place | undefined;
 
-/** A copy of the program, or the program itself, in a place where any account can run it. */
+/** Returns a copy of the program, or the program itself, in a directory where any account can run it. */
 function publicProgram(): Place {
 	if (place !== undefined) {
 		return place;
@@ -37,7 +37,7 @@ function publicProgram(): Place {
 		place = {node: path.join(directory, 'node'), cli: path.join(directory, 'dist', 'cli.js')};
 		copyFileSync(process.execPath, place.node);
 		cpSync(path.dirname(program), path.dirname(place.cli), {recursive: true});
-		// The mode must not depend on the umask of the build.
+		// The permissions must not depend on the umask of the build.
 		execFileSync('chmod', ['-R', 'a+rX', directory]);
 	}
 
@@ -55,7 +55,7 @@ export function directoryOf({uid, gid}: Account, mode = 0o755): string {
 	return directory;
 }
 
-/** Creates a directory within another one. */
+/** Creates a directory owned by this account inside an existing one. */
 export function makeDirectory(directory: string, {uid, gid}: Account, mode = 0o755): string {
 	mkdirSync(directory);
 	chownSync(directory, uid, gid);
@@ -63,7 +63,7 @@ export function makeDirectory(directory: string, {uid, gid}: Account, mode = 0o7
 	return directory;
 }
 
-/** A program that runs longer than this is treated as hanging. */
+/** A program that runs longer than this counts as hanging. */
 const patienceMs = 30_000;
 
 type RunOptions = {
@@ -73,7 +73,7 @@ type RunOptions = {
 	readonly limitMs?: number;
 };
 
-/** Only root can mount a directory over /etc, before the program becomes another account. */
+/** A command prefix that mounts a directory over /etc. Only root can do this, so it runs before the program becomes another account. */
 const withEtc = ['unshare', '--mount', 'sh', '-c', 'mount --bind "$1" /etc && shift && exec "$@"', 'sh'];
 
 const actingAs = ({uid, gid}: Account): readonly string[] => [

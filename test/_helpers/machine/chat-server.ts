@@ -1,4 +1,4 @@
-/** A local web server that plays Slack, Discord, ntfy and a webhook. It checks each request as those services do. */
+/** A local web server that imitates Slack, Discord, ntfy and a webhook. It checks each request as those services do. */
 import {once} from 'node:events';
 import {createServer, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
@@ -7,12 +7,12 @@ import {onTestFinished} from 'vitest';
 
 type Heard = {readonly service: string; readonly body: string};
 
-/** A secret part of every URL. It must not be seen anywhere else. */
+/** A secret part of every URL, which must not be seen anywhere else. */
 export const token = 'hunter2';
 
 const isJson = ({headers}: IncomingMessage): boolean => headers['content-type'] === 'application/json';
 
-/** Returns the status with which a service answers. */
+/** Returns the status with which the service answers. */
 function statusOf(service: string, request: IncomingMessage, body: string): number {
 	switch (service) {
 		case 'slack': {
@@ -41,7 +41,7 @@ function statusOf(service: string, request: IncomingMessage, body: string): numb
 	}
 }
 
-/** Listens until the test ends. A request to `/hangs/...` gets no answer. */
+/** Starts the server, which listens until the test ends. A request to `/hangs/...` gets no answer. */
 export async function startChatServer() {
 	const heard: Heard[] = [];
 	const server = createServer((request, response) => {

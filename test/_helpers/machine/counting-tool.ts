@@ -11,14 +11,13 @@ export type CountingTool = {
 	/** A PATH that finds this tool first. */
 	readonly searchPath: string;
 	readonly scans: () => readonly CountedScan[];
-	/** Starts counting again. */
+	/** Starts counting from the beginning. */
 	readonly forget: () => void;
 };
 
 /**
-Creates an nvidia-smi that reports one degree more with each scan, starting at 20, and logs the caller and the time of each scan.
-
-@param box - The box whose home gets the tool.
+Creates an nvidia-smi in the home of the box. It reports one degree more with each scan, starting at 20, and logs the caller and the time of each
+scan.
 */
 export function countingTool(box: Box): CountingTool {
 	const log = path.join(box.home, 'scans');
@@ -46,9 +45,9 @@ exit 2`;
 	};
 }
 
-/** After this many scans the temperature starts again. */
+/** The number of scans after which the temperature starts again at 20 degrees. */
 export const degreeSpan = 60;
 
-/** Which scan of GPU 0 the screen of a monitor shows, counted from 1. NaN before the first scan. */
+/** Returns the number of the scan that a monitor's screen shows for GPU 0, counted from 1. NaN before the first scan. */
 export const scanShown = (screen: string): number =>
 	Number(/ 0 +Free .* (?<degrees>\d+)C/v.exec(screen)?.groups?.['degrees']) - 20;

@@ -1,7 +1,7 @@
 /** A host for tests. Every property can be overridden. */
 import type {Host} from '../../../source/core/model/ports.js';
 
-/** Clocks that follow the clock of the test. The uptime is one day. */
+/** Returns a host whose clocks follow the clock of the test. The uptime is one day. */
 export const testHost = (changes: Partial<Host> = {}): Host => ({
 	hostname: 'box',
 	machineId: 'machine-1',

@@ -1,6 +1,6 @@
 /**
-Machines that lack something programs take for granted: an account without a name or a home, a deleted working directory, no /proc. Each is a mount
-and UTS namespace in which the program runs as an unknown account. Needs root.
+Machines that lack something that programs rely on: an account without a name or a home, a deleted working directory, or no /proc. Each is a
+mount and UTS namespace in which the program runs under an unknown account. Needs root.
 */
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
@@ -12,7 +12,7 @@ import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
 import type {Ran} from '../program/cli.js';
 
-/** The uid of the account, in the range that OpenShift assigns to containers. */
+/** The uid of the account. OpenShift assigns such uids to containers. */
 const uid = 4242;
 
 export type Fact = {
@@ -25,10 +25,10 @@ export type Fact = {
 	readonly enter?: string;
 };
 
-/** The account has no entry in /etc/passwd, and no variables that contain its name or home. */
+/** The environment of an account that has no entry in /etc/passwd and no variable with its name or home. */
 const nobodysEnvironment = {HOME: undefined, USER: undefined, LOGNAME: undefined, TERM: undefined, TZ: undefined};
 
-/** An /etc without a machine-id, and no other copy of it. */
+/** Shell commands that remove the machine-id and every copy of it. */
 const withoutMachineId =
 	'mount --bind "$1/etc" /etc && { [ ! -d /var/lib/dbus ] || mount -t tmpfs none /var/lib/dbus; }';
 
@@ -77,20 +77,20 @@ export const missingFacts: readonly Fact[] = [
 	{name: 'stdin, stdout and stderr', enter: 'exec <&- >&- 2>&-'},
 ];
 
-/** Directories of the shared pool and of the account's home. */
+/** The directories of the shared pool and of the account's home. */
 export type Place = {readonly pool: string; readonly home: string};
 
 export type Machine = {
 	/** Creates a new home for the account, and a new pool of four simulated GPUs that every account can use. */
 	readonly makePlace: () => Place;
-	/** The command that starts the program as this account, on a machine without this fact. */
+	/** Returns the command that starts the program under this account, on a machine that lacks this fact. */
 	readonly words: (fact: Fact, place: Place, typed: readonly string[]) => readonly [string, ...string[]];
 	/** Runs the program on that machine until it exits. */
 	readonly run: (fact: Fact, place: Place, typed: readonly string[]) => Promise<Ran>;
 	readonly remove: () => void;
 };
 
-/** Whether this account can create such machines, which only root can. Prints a message if it cannot. */
+/** Whether this process can create such machines, which needs root. Prints a message if it cannot. */
 export function canLackFacts(): boolean {
 	const {status, stderr, error} = spawnSync(
 		'unshare',
@@ -108,16 +108,16 @@ export function canLackFacts(): boolean {
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The file that users start. */
+/** Returns the file that users start. */
 function installedProgram(): string {
 	const {bin} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {bin: {canhazgpu: string}};
 	return bin.canhazgpu;
 }
 
-/** The time in ms after which a program is killed. */
+/** The time in milliseconds after which a program is killed. */
 const patienceMs = 60_000;
 
-/** Copies the program to where every account can run it. */
+/** Copies the program to a directory where every account can run it. */
 function install(place: string): string {
 	chmodSync(place, 0o755);
 	const program = installedProgram();
@@ -153,7 +153,7 @@ export function createMachine(): Machine {
 	});
 	const words: Machine['words'] = ({environment, prepare = ':', enter = ':'}, where, typed) => {
 		const all = Object.entries({...environmentWith(where), ...environment});
-		// The first line of the program finds node through PATH.
+		// The program's first line finds node through PATH, so without PATH node is started explicitly.
 		const start = environment?.['PATH'] === undefined ? [program] : [`${place}/bin/node`, `${place}/dist/cli.js`];
 		return [
 			'unshare',

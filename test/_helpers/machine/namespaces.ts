@@ -1,4 +1,4 @@
-/** Runs the program in namespaces of its own, as containers and hardened services do. */
+/** Runs the program in its own namespaces, like a container or a hardened service. */
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
@@ -10,16 +10,16 @@ import {starter, starterText, type Box, type Ran} from '../program/cli.js';
 /** Arguments of `unshare`, and shell commands that run in the namespaces before the program starts. */
 export type NamespaceOptions = {readonly flags: readonly string[]; readonly prepare?: string};
 
-/** A /proc that shows only processes, as in a service with `ProcSubset=pid`. The boot id cannot be read. */
+/** A /proc that contains only processes, as in a service with `ProcSubset=pid`. The boot id cannot be read. */
 export const processesOnly: NamespaceOptions = {flags: ['--mount'], prepare: 'mount -t proc -o subset=pid proc /proc'};
 
-/** A pid namespace, as in a container. Processes inside and outside cannot check each other's liveness. */
+/** A pid namespace, as in a container. Processes inside and outside cannot see whether the others are alive. */
 export const ownPids: NamespaceOptions = {flags: ['--pid', '--fork', '--mount-proc', '--kill-child']};
 
-/** A time namespace in which the machine was started earlier. */
+/** A time namespace in which the machine seems to have started earlier. */
 export const ownTime: NamespaceOptions = {flags: ['--time', '--boottime', '1000', '--monotonic', '1000']};
 
-/** A machine with our machine-id but another boot. This file holds the boot id. */
+/** A machine with the same machine-id but another boot id, which is read from this file. */
 export const cloneOf = (bootIdFile: string): NamespaceOptions => ({
 	flags: ['--mount', '--uts'],
 	prepare: `mount --bind ${bootIdFile} /proc/sys/kernel/random/boot_id && hostname clone`,
@@ -34,7 +34,7 @@ const wordsIn = ({flags, prepare = 'true'}: NamespaceOptions, words: readonly st
 	...words,
 ];
 
-/** Whether this account can create these namespaces. Prints a message if it cannot, so that skipped tests are noticed. */
+/** Whether this process can create these namespaces. Prints a message if it cannot, so that skipped tests are noticed. */
 export function canEnter(options: NamespaceOptions): boolean {
 	const {status, stderr, error} = spawnSync('unshare', wordsIn(options, ['true']), {encoding: 'utf8'});
 	if (status !== 0) {
@@ -45,7 +45,7 @@ export function canEnter(options: NamespaceOptions): boolean {
 	return status === 0;
 }
 
-/** Starts `canhazgpu` in the namespaces. Killed when the test ends. */
+/** Starts `canhazgpu` in the namespaces. It is killed when the test ends. */
 export function startIn(options: NamespaceOptions, box: Box, words: string) {
 	const child = spawn('unshare', wordsIn(options, [starter, ...starterText, ...words.split(' ')]), {
 		cwd: box.home,

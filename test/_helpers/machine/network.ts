@@ -1,21 +1,21 @@
-/** A second machine as a network namespace, on a cable that can be cut. A cut drops packets, and neither end notices. */
+/** A second machine, simulated by a network namespace, with a cable that can be cut. A cut drops packets without notifying either end. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import process from 'node:process';
 
 export type Network = {
-	/** The address of the machine behind the cable. */
+	/** The network address of the second machine. */
 	readonly address: string;
-	/** The command prefix that starts a program on that machine. */
+	/** A command prefix that starts a program on that machine. */
 	readonly entrance: readonly string[];
 	readonly cut: () => void;
 	readonly mend: () => void;
-	/** Kills every process on that machine and removes it. */
+	/** Kills every process on that machine and removes the machine. */
 	readonly remove: () => void;
 };
 
 const ip = (...words: readonly string[]): string => execFileSync('ip', words, {encoding: 'utf8'});
 
-/** Whether this account can create network namespaces, which only root can. Prints a message if it cannot. */
+/** Whether this process can create network namespaces, which needs root. Prints a message if it cannot. */
 export function canHaveNetwork(): boolean {
 	const {status, stderr, error} = spawnSync('unshare', ['--net', 'ip', 'link'], {encoding: 'utf8'});
 	if (status !== 0) {
@@ -29,7 +29,7 @@ export function createNetwork(): Network {
 	const id = process.pid;
 	const name = `chg-${id}`;
 	const [near, far] = [`chga${id}`, `chgb${id}`];
-	// RFC 2544: addresses for benchmarks, which no network routes.
+	// RFC 2544 reserves these addresses for benchmarks, so no network routes them.
 	const prefix = `198.18.${id % 256}`;
 	const first = 4 * (Math.floor(id / 256) % 63);
 	ip('netns', 'add', name);

@@ -1,4 +1,4 @@
-/** An interactive shell on a terminal in a box, in which tests type `canhazgpu`. */
+/** An interactive shell on a terminal, in which tests type `canhazgpu` commands. */
 import {existsSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
@@ -16,7 +16,7 @@ const bash: Shell = {command: 'bash', parameters: ['--norc', '--noprofile', '-i'
 export async function openShell(box: Box, {command: program, parameters} = bash): Promise<Terminal> {
 	const directory = path.join(box.home, 'bin');
 	const command = path.join(directory, 'canhazgpu');
-	// The previous shell may be starting this file just now, and a running file cannot be written.
+	// The previous shell may be just starting this file, and a running file cannot be written.
 	if (!existsSync(command)) {
 		mkdirSync(directory, {recursive: true});
 		const words = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
@@ -31,7 +31,7 @@ export async function openShell(box: Box, {command: program, parameters} = bash)
 			PATH: `${directory}${path.delimiter}${box.environment['PATH'] ?? ''}`,
 			PS1: 'shell> ',
 			HISTFILE: '',
-			// The default directory of fish is in /tmp and shared with other accounts.
+			// By default, fish uses a directory in /tmp that other accounts share.
 			XDG_RUNTIME_DIR: box.home,
 			LC_ALL: 'C.UTF-8',
 		},

@@ -1,4 +1,4 @@
-/** The accounting database of a test Slurm: slurmdbd and MariaDB from Debian, each unpacked if it is not installed. */
+/** The accounting database of a test Slurm cluster: slurmdbd and MariaDB from Debian. Each is unpacked if it is not installed. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, globSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -10,13 +10,13 @@ const cache = fileURLToPath(new URL('../../../node_modules/.cache/', import.meta
 
 type Program = {
 	readonly command: string;
-	/** Sets the library path to the unpacked libraries. */
+	/** The environment, in which the library path names the unpacked libraries. */
 	readonly environment: NodeJS.ProcessEnv;
-	/** The directory that the unpacked program uses as `/`. */
+	/** The directory that the program uses as its root: `/`, or where the package was unpacked. */
 	readonly root: string;
 };
 
-/** @param wanted - The dependencies of the package that the machine may lack. */
+/** Finds or unpacks a program. `wanted` names the dependencies of its package that the machine may lack. */
 const findProgram = (name: string, file: string, wanted: RegExp): Program =>
 	ensureProgram(
 		{name, install: `apt-get install ${name}`},
@@ -81,7 +81,7 @@ export function prepareAccounts({directory, mungeSocket, databasePort, port}: Ac
 		],
 		{env: database.environment, stdio: 'ignore', timeout: 120_000},
 	);
-	// The client takes one statement per line.
+	// The client accepts one statement per line.
 	writeFileSync(file('users.sql'), "CREATE USER slurm@'127.0.0.1';\nGRANT ALL ON *.* TO slurm@'127.0.0.1';\n");
 	const plugins = [...new Set(['/', daemon.root])].flatMap((root) =>
 		globSync(path.join(root, 'usr/lib/*-linux-*/slurm-wlm')),

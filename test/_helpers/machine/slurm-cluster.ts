@@ -1,4 +1,4 @@
-/** A real Slurm with three nodes in a directory of its own: munged, slurmctld and three slurmd. Each daemon is killed by its pid. */
+/** A real Slurm cluster of three nodes in its own directory: munged, slurmctld and three slurmd. Each daemon is killed by its pid. */
 import {execFileSync, spawn, type ChildProcess} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
@@ -15,7 +15,7 @@ const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd',
 
 export const isSlurmInstalled = (): boolean => programs.every((program) => existsSync(program));
 
-/** @throws If Slurm cannot be installed: the tests that need it must fail rather than be skipped. */
+/** Makes sure that Slurm is installed. Throws if it cannot be installed, so that the tests that need it fail and are not skipped. */
 export const ensureSlurm = (): true =>
 	ensureProgram(
 		{name: 'Slurm', install: 'apt-get install slurmctld slurmd slurm-client munge'},
@@ -43,7 +43,7 @@ async function freePorts(count: number): Promise<readonly number[]> {
 type Daemon = 'munged' | 'mariadbd' | 'slurmdbd' | 'slurmctld' | `box${1 | 2 | 3}`;
 
 export const nodes = ['box1', 'box2', 'box3'] as const;
-/** GPUs of each node. */
+/** The number of GPUs of each node. */
 export const gpusOfNode = 4;
 
 export type SlurmCluster = {
@@ -51,9 +51,9 @@ export type SlurmCluster = {
 	/** Runs a Slurm command and returns its stdout. */
 	readonly run: (command: string, ...args: readonly string[]) => string;
 	readonly kill: (daemon: Daemon) => Promise<void>;
-	/** Restarts the daemon and waits until it answers. */
+	/** Restarts the daemon, and waits until it answers. */
 	readonly start: (daemon: Daemon) => Promise<void>;
-	/** Waits until the controller has saved its current jobs. Unsaved jobs are lost when it is killed. */
+	/** Waits until the controller has saved its current jobs. Unsaved jobs are lost when the controller is killed. */
 	readonly saved: () => Promise<void>;
 	/** Cancels all jobs, and waits until all nodes are idle. */
 	readonly clear: () => Promise<void>;
@@ -61,17 +61,17 @@ export type SlurmCluster = {
 };
 
 export type SlurmOptions = {
-	/** GPUs of each node. */
+	/** The GPUs of each node, in the syntax of slurm.conf. */
 	readonly gres?: string;
 	/** `builtin` starts jobs strictly in queue order. */
 	readonly scheduler?: 'backfill' | 'builtin';
-	/** Seconds without an answer after which a node is down and its jobs have failed. Slurm pings a node three times in that period. */
+	/** The time without an answer after which a node is down and its jobs have failed. Slurm pings a node three times in this period. */
 	readonly nodeTimeoutSeconds?: number;
-	/** Whether ended jobs are kept in a database. */
+	/** Whether ended jobs are kept in the accounting database. */
 	readonly hasAccounts?: boolean;
 };
 
-/** Whether something listens on this port. */
+/** Whether a process listens on this port. */
 const isListening = async (port: number): Promise<boolean> =>
 	new Promise((resolve) => {
 		const socket = connect({host: '127.0.0.1', port});
@@ -84,7 +84,7 @@ const isListening = async (port: number): Promise<boolean> =>
 		});
 	});
 
-/** The resources of each node. */
+/** Returns the gres.conf that describes the GPUs of each node. */
 function gresConf(gres: string, devices: string): string {
 	const type = /gpu:(?<type>[\d.A-Z_]*[a-z][\w.]*):/v.exec(gres)?.groups?.['type'];
 	const shards = /shard:(?<count>\d+)/v.exec(gres)?.groups?.['count'];
@@ -112,7 +112,7 @@ export async function startSlurm({
 	writeFileSync(file('munge.key'), randomBytes(1024), {mode: 0o400});
 	const [controllerPort, databasePort, accountsPort, ...nodePorts] = await freePorts(6);
 	for (let gpu = 0; gpu < gpusOfNode; gpu++) {
-		// Slurm accepts only character devices as GPUs, so each one is a copy of /dev/null.
+		// Slurm accepts only character devices as GPUs, so each GPU is a copy of /dev/null.
 		execFileSync('mknod', [file(`gpu${gpu}`), 'c', '1', '3']);
 	}
 
@@ -241,7 +241,7 @@ export async function startSlurm({
 		await eventually(() => run('squeue', '--noheader') === '', 60_000);
 		await eventually(() => {
 			const states = run('sinfo', '--noheader', '--Node', '--format', '%N %T').trim();
-			// A controller that was killed soon after a node was resumed restores the node's earlier state.
+			// After a kill, the controller may restore the state that a node had before it was resumed.
 			for (const {groups} of states.matchAll(/^(?<node>\S+) +drain/gmv)) {
 				run('scontrol', 'update', `NodeName=${groups!['node']!}`, 'State=RESUME');
 			}
@@ -260,7 +260,7 @@ export async function startSlurm({
 	}
 
 	if (hasAccounts) {
-		// A controller whose cluster is not registered in the database would keep its jobs to itself.
+		// A controller whose cluster is not registered in the database does not write its jobs there.
 		run('sacctmgr', '--immediate', 'add', 'cluster', 'lab');
 	}
 

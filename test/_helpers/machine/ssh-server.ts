@@ -1,4 +1,4 @@
-/** Real OpenSSH servers on ports of 127.0.0.1. Each logs in to the home and environment of one box. */
+/** Real OpenSSH servers on ports of 127.0.0.1. A login to one of them has the home and the environment of one box. */
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -13,13 +13,13 @@ import {loginEnvironment} from './stub-ssh.js';
 
 const sshd = '/usr/sbin/sshd';
 
-/** @throws If OpenSSH cannot be installed: the tests that need it must fail rather than be skipped. */
+/** Makes sure that OpenSSH is installed. Throws if it cannot be installed, so that the tests that need it fail and are not skipped. */
 export function ensureSshServer(): void {
 	if (!existsSync(sshd)) {
 		installPackage('openssh-server');
 	}
 
-	// The privilege separation directory. Normally systemd creates it.
+	// The directory for privilege separation, which systemd normally creates.
 	mkdirSync('/run/sshd', {recursive: true, mode: 0o755});
 }
 
@@ -32,21 +32,21 @@ export async function freePort(): Promise<number> {
 }
 
 export type SshServers = {
-	/** A directory for the PATH with an `ssh` that knows the servers by the names of the boxes. */
+	/** A directory for PATH with an `ssh` that connects to the servers by the names of their boxes. */
 	readonly directory: string;
-	/** Kills one server and its connections, as when a host is switched off. */
+	/** Kills one server and its connections, as if the host was switched off. */
 	readonly stop: (name: string) => Promise<void>;
 	readonly stopAll: () => Promise<void>;
 };
 
 type Options = {
-	/** The listening address. */
+	/** The address on which the servers listen. */
 	readonly address?: string;
 	/** A command prefix that starts each server. */
 	readonly entrance?: readonly string[];
 };
 
-/** @param directory - The directory of keys and configurations. */
+/** Starts one server for each box. `directory` contains keys and configurations. */
 export async function startSshServers(
 	directory: string,
 	boxes: Readonly<Record<string, Box>>,
@@ -105,7 +105,7 @@ export async function startSshServers(
 	const stop = async (name: string): Promise<void> => {
 		const {pid, ended} = servers.get(name)!;
 		servers.delete(name);
-		// The sessions of a connection are in its process group unless they created their own.
+		// The sessions of a connection are in its process group, unless they created their own group.
 		process.kill(-pid, 'SIGKILL');
 		await ended;
 	};

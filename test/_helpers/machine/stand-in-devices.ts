@@ -1,7 +1,4 @@
-/**
-Stand-ins for GPU devices in a directory of their own: nodes of the null device, and the /proc and /sys files of the driver. Only root can create
-them.
-*/
+/** Fake GPU devices in their own directory: nodes of the null device, and the driver's files in /proc and /sys. Only root can create them. */
 import {execFileSync} from 'node:child_process';
 import {closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -12,19 +9,19 @@ export type StandInGpu = {
 	readonly minor: number;
 	readonly pciBusId: string;
 	readonly uuid: string;
-	/** All nodes of the GPU, such as `dev/nvidia2`. */
+	/** Paths of all nodes of the GPU, such as `dev/nvidia2`. */
 	readonly nodes: readonly string[];
 };
 
 export type StandIn = {
-	/** The directory used as the root directory. */
+	/** The directory that replaces the root directory. */
 	readonly root: string;
 	readonly gpus: readonly StandInGpu[];
-	/** Nodes that belong to no GPU and always open. */
+	/** Nodes that belong to no GPU and can always be opened. */
 	readonly common: readonly string[];
 };
 
-/** Whether this account can create device nodes. Prints a message if it cannot, so that skipped tests are noticed. */
+/** Whether this process can create device nodes. Prints a message if it cannot, so that skipped tests are noticed. */
 export function canMakeDevices(): boolean {
 	const isRoot = process.getuid?.() === 0;
 	if (!isRoot) {
@@ -34,15 +31,15 @@ export function canMakeDevices(): boolean {
 	return isRoot;
 }
 
-/** PCI addresses as the simulated box spells them: GPU 0 is `00000000:01:00.0`. */
+/** Returns the PCI address of a GPU in the simulated box: GPU 0 has `00000000:01:00.0`. */
 const pciOf = (index: number): string => `0000:${(index + 1).toString(16).padStart(2, '0')}:00.0`;
 
 /**
-Numbers of devices that open without side effects and that no test job needs. A control group refuses devices by number, so each stand-in GPU needs
-its own.
+Returns the numbers of devices that can be opened without side effects and that no test job needs. A control group denies devices by number, so
+each fake GPU needs its own number.
 */
 export function openableNumbers(): readonly string[] {
-	// Only these. Opening a watchdog device, for example, restarts the machine.
+	// Only these are safe. Opening a watchdog device, for example, restarts the machine.
 	const harmless = [
 		'fuse',
 		'btrfs-control',
@@ -65,7 +62,7 @@ export function openableNumbers(): readonly string[] {
 	);
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-numbers-'));
 	try {
-		// The last ones are `full`, `zero` and `random`.
+		// The last three are `full`, `zero` and `random`.
 		return [...harmless.map((name) => misc.get(name)), '1 7', '1 5', '1 8'].filter((number) => {
 			if (number === undefined) {
 				return false;
@@ -85,7 +82,7 @@ export function openableNumbers(): readonly string[] {
 	}
 }
 
-/** A device directory under construction: its files and nodes. */
+/** Starts to build a device directory, and returns functions that add files and nodes. */
 function begin() {
 	const root = mkdtempSync(path.join(tmpdir(), 'canhazgpu-devices-'));
 	const devices: string[] = [];
@@ -125,10 +122,10 @@ function begin() {
 	return {devices, write, graphics, finish};
 }
 
-/** The board's own graphics, which is not a GPU of the pool. */
+/** The graphics chip of the mainboard, which is not a GPU of the pool. */
 const ownGraphics = ['card0', '0000:f0:00.0', '0x1a03'] as const;
 
-/** Creates the devices of this many AMD GPUs: a graphics node each, and one node in common. */
+/** Creates the devices of AMD GPUs: a graphics node for each, and one node that all share. */
 export function makeAmdDevices(count: number): StandIn {
 	const {devices, graphics, finish} = begin();
 	const common = ['dev/kfd', graphics(...ownGraphics)];
@@ -195,7 +192,7 @@ export function makeNvidiaDevices(
 	return hasOwnNumbers ? finish(gpus, common, ownNumbers(gpus)) : finish(gpus, common);
 }
 
-/** Device numbers: a GPU has a number for its nodes, and another for the two nodes of each instance. */
+/** Returns the device number of each node. A GPU has one number, and each MIG instance has one for its two nodes. */
 function ownNumbers(gpus: readonly StandInGpu[]): (node: string) => string {
 	const groups = gpus.flatMap(({nodes}) => [
 		nodes.slice(0, 3),

@@ -1,4 +1,4 @@
-/** Runs the program as other accounts. Needs root, which the tests have in CI. */
+/** Runs the program under accounts that have no name. Needs root, which the tests have in CI. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
@@ -9,28 +9,28 @@ import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll} from 'vitest';
 import {program, type Ran} from '../program/cli.js';
 
-/** Whether this process can start programs as other accounts. */
+/** Whether this process can start programs under other accounts. */
 export const canBeOthers = process.getuid?.() === 0;
 
-/** Accounts without an entry in /etc/passwd, identified only by number. */
+/** Accounts without an entry in /etc/passwd, which are known only by their number. */
 export const mallory = 54_321;
 export const alice = 54_322;
 
 export type Accounts = {
-	/** A directory that everybody can enter. */
+	/** A directory that every account can enter. */
 	readonly directory: string;
-	/** The program and Node where everybody can run them: `[node, cli.js]`. */
+	/** The program and Node.js in a directory where every account can run them: `[node, cli.js]`. */
 	readonly words: readonly [string, string];
-	/** The present or future location of the shared pool. */
+	/** The location of the shared pool, which may not exist yet. */
 	readonly poolDirectory: string;
-	/** The home of this account. */
+	/** Returns the home of this account. */
 	readonly homeOf: (uid: number) => string;
 	readonly environmentOf: (uid: number) => Readonly<Record<string, string>>;
-	/** Runs `canhazgpu` as this account until it exits. Killed after `limitMs`. */
+	/** Runs `canhazgpu` under this account until it exits. It is killed after `limitMs`. */
 	readonly run: (uid: number, words: string | readonly string[], options?: RunOptions) => Promise<Ran>;
-	/** Runs JavaScript as this account. In it, `change(sql)` runs SQL on the pool's database without the program. */
+	/** Runs JavaScript under this account. In the script, `change(sql)` changes the pool's database directly. */
 	readonly script: (uid: number, text: string) => Promise<Ran>;
-	/** Runs a line of bash as this account. */
+	/** Runs a line of bash under this account. */
 	readonly shell: (uid: number, line: string) => Promise<Ran>;
 };
 
@@ -56,7 +56,7 @@ async function end(
 	return {exitCode: child.exitCode ?? undefined, stdout, stderr};
 }
 
-/** Copies the program to where everybody can run it, once per test file. */
+/** Copies the program to a directory where every account can run it, once per test file. */
 export function accountsOfFile(): Accounts {
 	let directory = '';
 	const homeOf = (uid: number): string => {

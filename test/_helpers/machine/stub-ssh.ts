@@ -1,13 +1,13 @@
 /**
-Other hosts as directories of this machine. The stub `ssh` runs the command as sshd would, through a shell in the home and environment of that host,
-and ignores every other argument.
+Other hosts, simulated by directories of this machine. The stub `ssh` runs the command through a shell in the home and environment of the host,
+and ignores its other arguments.
 */
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {shellCommand, shellQuote} from '../../../source/format/text/shell.js';
 import {type Box, starter, starterText} from '../program/cli.js';
 
-/** @returns The PATH on which the program is found as `canhazgpu`, as on a host where it is installed. */
+/** Installs the program as `canhazgpu`. Returns a PATH that finds it. */
 export function installProgram(directory: string, box: Box): string {
 	mkdirSync(directory, {recursive: true});
 	const file = path.join(directory, 'canhazgpu');
@@ -16,7 +16,7 @@ export function installProgram(directory: string, box: Box): string {
 	return `${directory}:${box.environment['PATH']!}`;
 }
 
-/** The login environment of this host, as arguments of env. */
+/** Returns the login environment of this host, as arguments of env. */
 export function loginEnvironment(box: Box): readonly string[] {
 	const searchPath = installProgram(path.join(box.home, 'installed'), box);
 	return Object.entries({...box.environment, PATH: searchPath}).map(([name, value]) => `${name}=${value}`);

@@ -1,4 +1,4 @@
-/** Creates a GPU driver's tool from shell lines in a box, and logs every call. */
+/** Creates a GPU tool from shell lines in a box, and logs every call. */
 import {chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Box} from '../program/cli.js';
@@ -8,18 +8,18 @@ export type StubTool = {
 	readonly searchPath: string;
 	/** The arguments of each call. */
 	readonly calls: () => readonly string[];
-	/** Pids of the stub's processes that still exist, zombies included. */
+	/** Pids of the stub's processes that still exist, including zombies. */
 	readonly running: () => readonly number[];
 };
 
-/** @param lines - Shell lines that handle `"$@"`. */
+/** Creates the tool. `lines` are shell lines that handle `"$@"`. */
 export function stubTool(box: Box, name: string, lines: string): StubTool {
 	const directory = path.join(box.home, 'stubs');
 	const log = path.join(directory, `${name}.calls`);
 	const program = path.join(directory, name);
 	mkdirSync(directory, {recursive: true});
 	rmSync(log, {force: true});
-	// Written to another file and renamed: a file that is open for writing cannot be run.
+	// The tool is written to another file and renamed, because a file that is open for writing cannot be run.
 	writeFileSync(`${program}.new`, `#!/bin/sh\necho "$$ $*" >> '${log}'\n${lines}\n`);
 	chmodSync(`${program}.new`, 0o755);
 	renameSync(`${program}.new`, program);

@@ -1,6 +1,6 @@
 /**
-Systemd for the tests: the machine's own or, where systemd does not run the machine, one started as the first process of new namespaces. It runs one
-empty unit and has its own /tmp, /run and /dev: the units of a distribution would delete files in the machine's /tmp.
+Provides systemd for the tests: the machine's own or, if that does not run, one in new namespaces. That one runs a single empty unit and has its
+own /tmp, /run and /dev, because the units of a distribution would delete files in the machine's /tmp.
 */
 import {spawn, execFileSync} from 'node:child_process';
 import {once} from 'node:events';
@@ -23,11 +23,11 @@ import {eventually} from '../eventually.js';
 
 const program = '/lib/systemd/systemd';
 
-/** Paths that tests run programs from: this checkout and its Node.js. */
+/** Directories from which tests run programs: this repository and the directory of Node.js. */
 const own = [fileURLToPath(new URL('../../..', import.meta.url)), path.dirname(realpathSync(process.execPath))];
 
 export type Systemd = {
-	/** The command prefix that starts a program under this systemd. Empty if systemd runs the machine. */
+	/** A command prefix that starts a program under this systemd. Empty if the machine runs systemd itself. */
 	readonly entrance: readonly string[];
 	/** The control group that contains the groups of its units, as mounted on this machine. */
 	readonly directory: string;
@@ -50,10 +50,10 @@ const mountPoint = (isMount: (line: string) => boolean): string | undefined =>
 		.find((line) => isMount(line))
 		?.split(' ', 5)[4];
 
-/** The mount point of control groups version 2. */
+/** Returns the mount point of control groups version 2. */
 const unified = (): string | undefined => mountPoint((line) => line.includes(' - cgroup2 '));
 
-/** The mount points of the version 1 hierarchies that systemd needs. Undefined if one is missing. */
+/** Returns the mount points of the version 1 hierarchies that systemd needs. Undefined if one is missing. */
 const separate = (): {readonly systemd: string; readonly devices: string} | undefined => {
 	const [systemd, devices] = ['name=systemd', 'devices'].map((option) =>
 		mountPoint((line) => line.includes(' - cgroup ') && line.split(' ').at(-1)!.split(',').includes(option)),
@@ -61,10 +61,10 @@ const separate = (): {readonly systemd: string; readonly devices: string} | unde
 	return systemd === undefined || devices === undefined ? undefined : {systemd, devices};
 };
 
-/** Whether this machine has control groups version 1 for a test systemd. */
+/** Whether a systemd with control groups version 1 can be started on this machine. */
 export const hasOldGroups = (): boolean => !existsSync('/run/systemd/system') && separate() !== undefined;
 
-/** Mounts only this version of control groups, which is how systemd chooses the version. */
+/** Shell commands that mount only this version of control groups, which makes systemd use it. */
 const groupMounts: Readonly<Record<1 | 2, string>> = {
 	1: `mount -t tmpfs -o mode=755 tmpfs /sys/fs/cgroup
 mkdir /sys/fs/cgroup/systemd /sys/fs/cgroup/devices
@@ -73,7 +73,7 @@ mount -t cgroup -o devices cgroup /sys/fs/cgroup/devices`,
 	2: 'mount -t cgroup2 cgroup2 /sys/fs/cgroup',
 };
 
-/** Starts systemd in namespaces of its own. Nobody else sees its mounts. */
+/** Returns a shell script that starts systemd in its own namespaces, where no other process sees its mounts. */
 const script = (directory: string, visible: readonly string[], version: 1 | 2): string => `set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -107,7 +107,7 @@ exec env -i container=canhazgpu-test SYSTEMD_UNIT_PATH='${directory}/units' PATH
 const childOf = (pid: number): number =>
 	Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ', 1)[0]);
 
-/** Removes a control group and its children once they are empty. */
+/** Removes a control group and its children as soon as they are empty. */
 function removeGroups(directory: string): void {
 	for (const entry of readdirSync(directory, {withFileTypes: true})) {
 		if (entry.isDirectory()) {
@@ -131,7 +131,7 @@ export async function startSystemd(visible: readonly string[] = [], version: 1 |
 	mkdirSync(path.join(directory, 'units'));
 	writeFileSync(path.join(directory, 'units/tests.target'), '[Unit]\nDescription=Tests\nDefaultDependencies=no\n');
 	writeFileSync(path.join(directory, 'inner'), script(directory, [directory, ...own, ...visible], version));
-	// The groups are below a group of their own. If version 2 is not mounted, it is mounted for a moment.
+	// The groups of systemd are below a group of their own. Version 2 is mounted for a moment if it is not mounted.
 	const mounted = unified();
 	const point = mounted ?? path.join(directory, 'groups');
 	if (mounted === undefined) {
@@ -169,7 +169,7 @@ export async function startSystemd(visible: readonly string[] = [], version: 1 |
 	const ended = once(child, 'exit');
 	const stop = async (): Promise<void> => {
 		if (child.exitCode === null && child.signalCode === null) {
-			// The first process of the pid namespace: all others end with it.
+			// When the first process of the pid namespace ends, all others end with it.
 			const first = childOf(child.pid!);
 			process.kill(first > 0 ? first : child.pid!, 'SIGKILL');
 			await ended;

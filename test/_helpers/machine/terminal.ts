@@ -1,4 +1,4 @@
-/** Runs a program on a real terminal (a pty) and reads its screen back through an emulator. */
+/** Runs a program on a real pseudoterminal, and reads the screen through an emulator. */
 import process from 'node:process';
 import {spawn} from '@lydell/node-pty';
 import xterm from '@xterm/headless';
@@ -9,7 +9,7 @@ export type Exit = {readonly exitCode: number; readonly signal: number | undefin
 
 export type Terminal = {
 	readonly pid: number;
-	/** Types text. */
+	/** Types text into the terminal. */
 	readonly write: (keys: string) => void;
 	readonly resize: (size: Size) => void;
 	/** The visible lines without trailing blanks. */
@@ -23,26 +23,26 @@ export type Terminal = {
 		condition: RegExp | string | ((screen: string) => boolean),
 		timeoutMs?: number,
 	) => Promise<readonly string[]>;
-	/** Settles when the program has ended and its last output is on the screen. */
+	/** Resolves when the program has ended and its last output is on the screen. */
 	readonly exit: Promise<Exit>;
 	readonly kill: (signal?: NodeJS.Signals) => void;
-	/** Stops reading the terminal, as a terminal does while text is being selected. */
+	/** Stops reading the output, as a terminal does while the user selects text. */
 	readonly pause: () => void;
 	readonly resume: () => void;
-	/** Closes the terminal, as when a window is closed or a connection breaks. */
+	/** Closes the terminal, as if its window was closed or the connection was lost. */
 	readonly hangUp: () => void;
-	/** The number of characters written so far, as a position for `since`. */
+	/** Returns the number of characters written so far, as a position for `rawSince`. */
 	readonly mark: () => number;
-	/** Returns the output since the mark, as it was sent. */
+	/** Returns the output since the mark, as the program wrote it. */
 	readonly rawSince: (mark: number) => string;
-	/** Called with all output as it arrives, before the emulator draws it. */
+	/** Registers a listener that gets all output before the emulator draws it. */
 	readonly onData: (listener: (text: string) => void) => void;
 	/** Whether the program uses the alternate screen. */
 	readonly isAlternate: () => boolean;
 	readonly isCursorShown: () => boolean;
-	/** The emulator, for the colors of its cells. */
+	/** The emulator, from which tests read the colors of cells. */
 	readonly emulator: xterm.Terminal;
-	/** Kills the program if it still runs, and frees everything. */
+	/** Kills the program if it still runs, and frees all resources. */
 	readonly close: () => Promise<void>;
 };
 
@@ -69,7 +69,7 @@ export function openTerminal(
 	});
 	let written = '';
 	let hasEnded = false;
-	/** Everything that waits checks again after each event. */
+	/** The waiting conditions, which are checked after every event. */
 	const watchers = new Set<() => void>();
 	const listeners: Array<(text: string) => void> = [];
 	const check = (): void => {
@@ -78,7 +78,7 @@ export function openTerminal(
 		}
 	};
 
-	// Programs can query the terminal and wait for its answer.
+	// A program can query the terminal and wait for the answer.
 	emulator.onData((answer) => {
 		pty.write(answer);
 	});
@@ -92,7 +92,7 @@ export function openTerminal(
 	});
 	const exit = new Promise<Exit>((resolve) => {
 		pty.onExit(({exitCode, signal}) => {
-			// After everything that was written before.
+			// This callback runs after all earlier output is drawn.
 			emulator.write('', () => {
 				hasEnded = true;
 				check();
@@ -144,7 +144,7 @@ export function openTerminal(
 				};
 
 				const watcher = (): void => {
-					// A half-drawn frame is not what a user would see.
+					// A user would not see a frame that is only partly drawn.
 					if (emulator.modes.synchronizedOutputMode && !hasEnded) {
 						return;
 					}

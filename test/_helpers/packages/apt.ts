@@ -1,4 +1,4 @@
-/** Installs system packages for the tests in bounded time, because CI allows ten minutes for everything. */
+/** Installs system packages for the tests. Each step has a time limit, because CI allows ten minutes for everything. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -9,16 +9,16 @@ import process from 'node:process';
 const longestMs = 120_000;
 
 const patience = [
-	// Waits for another installation that is running.
+	// Waits for an installation that another process is running.
 	'-o',
 	'DPkg::Lock::Timeout=60',
-	// A mirror that does not answer is skipped.
+	// Skips a mirror that does not answer.
 	...['http', 'https'].flatMap((scheme) => ['-o', `Acquire::${scheme}::Timeout=15`]),
 	'-o',
 	'Acquire::Retries=1',
 ];
 
-/** Runs a package tool and returns its output. The error contains the end of the tool's output. */
+/** Runs a package tool and returns its output. The error contains the end of the output. */
 export function runTool(command: string, parameters: readonly string[], directory?: string): string {
 	try {
 		return execFileSync(command, [...(command === 'apt-get' ? patience : []), ...parameters], {
@@ -27,7 +27,7 @@ export function runTool(command: string, parameters: readonly string[], director
 			stdio: ['ignore', 'pipe', 'pipe'],
 			maxBuffer: 64 * 1024 * 1024,
 			timeout: longestMs,
-			// No question, no translation, and no service started by the package.
+			// The tool asks no questions and prints English, and the package starts no service.
 			env: {...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C', RUNLEVEL: '1'},
 		});
 	} catch (error) {
@@ -39,7 +39,7 @@ export function runTool(command: string, parameters: readonly string[], director
 	}
 }
 
-/** Why packages cannot be installed here, or undefined if they can. */
+/** Returns why packages cannot be installed here, or undefined if they can. */
 export const whyNotInstall = (): string | undefined =>
 	process.getuid?.() === 0
 		? existsSync('/run/systemd/system')
@@ -47,7 +47,7 @@ export const whyNotInstall = (): string | undefined =>
 			: undefined
 		: 'only root may install packages';
 
-/** Installs a package. Updates the package lists if the present ones are not enough. */
+/** Installs a package. Updates the package lists if the current ones are not sufficient. */
 export function installPackage(name: string): void {
 	const why = whyNotInstall();
 	if (why !== undefined) {
@@ -63,7 +63,7 @@ export function installPackage(name: string): void {
 	}
 }
 
-/** Packages that every machine already has. */
+/** Packages that every machine has. */
 const ownLibraries = /^(?:libc6|libc-bin|libgcc|libcrypt)/v;
 
 /**
@@ -74,10 +74,10 @@ Unpacks a package and its dependencies into a directory, without root rights and
 @param wanted - The dependencies that the machine may lack.
 */
 export function unpackPackage(name: string, directory: string, wanted: RegExp): void {
-	// Paths in apt options cannot contain blanks, but the path of the repository can.
+	// The paths in apt options cannot contain blanks, which the path of the repository can.
 	const apt = mkdtempSync(path.join(tmpdir(), 'canhazgpu-apt-'));
 	const root = `${directory}.${process.pid}`;
-	// Uses its own package lists: the system's may be missing, and only root can fetch them.
+	// The system's package lists may be missing, and only root can update them. So this uses its own lists.
 	const own = ['-o', `Dir::State::lists=${apt}/lists`, '-o', `Dir::Cache=${apt}/cache`, '-o', 'Debug::NoLocking=1'];
 	try {
 		mkdirSync(path.join(apt, 'lists/partial'), {recursive: true});

@@ -7,7 +7,7 @@ import {ensureProgram, installPackage, unpackPackage} from './apt.js';
 
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/bubblewrap', import.meta.url));
 
-/** Finds an installed or unpacked bubblewrap. Fetches nothing. */
+/** Finds an installed or unpacked bubblewrap without downloading anything. */
 export const findBubblewrap = (): string | undefined =>
 	[...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/bin', `${cache}/usr/bin`]
 		.map((directory) => path.join(directory, 'bwrap'))
@@ -27,7 +27,7 @@ export const ensureBubblewrap = (): string =>
 			installPackage('bubblewrap');
 		},
 		() => {
-			// Every Debian has its libraries.
+			// Every Debian system has the libraries of bubblewrap.
 			unpackPackage('bubblewrap', cache, /^bubblewrap$/v);
 		},
 	]);

@@ -1,4 +1,4 @@
-/** Finds a Chromium for the tests of the page, and installs one if a package is enough. */
+/** Finds a Chromium for the tests of the page, and tries to install one if there is none. */
 import {accessSync, constants} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -15,7 +15,7 @@ const isProgram = (file: string): boolean => {
 	}
 };
 
-/** Finds an installed Chromium. Fetches nothing. `CHROMIUM` can name one elsewhere. */
+/** Finds an installed Chromium without downloading anything. The variable `CHROMIUM` can name another one. */
 export function findChromium(): string | undefined {
 	const named = process.env['CHROMIUM'];
 	if (named !== undefined && named !== '') {
@@ -27,7 +27,7 @@ export function findChromium(): string | undefined {
 		.find((file) => isProgram(file));
 }
 
-/** Installs Chromium if possible. Without one, prints a clear message, because its tests are skipped. */
+/** Installs Chromium if possible. Otherwise prints a message, because the tests that need it are skipped. */
 export function ensureChromium(): void {
 	if (findChromium() !== undefined) {
 		return;

@@ -30,7 +30,7 @@ function onPath(): RedisProgram | undefined {
 	return command === undefined ? undefined : {command, environment: process.env};
 }
 
-/** The server that an earlier run unpacked, with its own libraries. */
+/** Returns the server that an earlier run unpacked, with its own libraries. */
 function inCache(): RedisProgram | undefined {
 	const command = path.join(cache, 'usr/bin/redis-server');
 	if (!isProgram(command)) {
@@ -41,10 +41,10 @@ function inCache(): RedisProgram | undefined {
 	return {command, environment: {...process.env, LD_LIBRARY_PATH: libraries.join(':')}};
 }
 
-/** Finds a server. Fetches nothing. */
+/** Finds a server without downloading anything. */
 export const findRedis = (): RedisProgram | undefined => onPath() ?? inCache();
 
-/** Unpacks the package and the libraries it needs into node_modules/.cache. */
+/** Unpacks the package and its libraries into node_modules/.cache. */
 export const unpack = (): void => {
 	unpackPackage('redis-server', cache, /^(?:redis|lib|lua)[\w+\-.]*$/v);
 };

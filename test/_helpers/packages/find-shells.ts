@@ -1,10 +1,10 @@
-/** Finds the shells that completion supports, and installs the missing ones if a package is enough. */
+/** Finds the shells that completion supports, and tries to install those that are missing. */
 import {execFileSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 
-/** The file that shows that a package is installed, by the name of the Debian package. */
+/** The file whose existence shows that a Debian package is installed. */
 const files: Readonly<Record<string, string>> = {
 	bash: 'bin/bash',
 	zsh: 'bin/zsh',
@@ -38,7 +38,7 @@ function install(names: readonly ShellPackage[]): void {
 	}
 }
 
-/** Returns the path of each shell. Undefined for a shell that cannot be installed, with a clear message, because its tests are skipped. */
+/** Returns the path of each shell. A shell that cannot be installed is undefined, and a message says that its tests are skipped. */
 export function ensureShells(): Readonly<Record<ShellPackage, string | undefined>> {
 	const names = Object.keys(files) as readonly ShellPackage[];
 	const missing = names.filter((name) => placeOf(name) === undefined);

@@ -1,4 +1,4 @@
-/** Installs the terminal multiplexers that a monitor can run in. */
+/** Installs the terminal multiplexers in which the monitor is tested. */
 import {spawnSync} from 'node:child_process';
 import {ensureProgram, installPackage} from './apt.js';
 

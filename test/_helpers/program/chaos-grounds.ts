@@ -15,18 +15,18 @@ import {createShiftedClock} from '../machine/compiled/shift-clock.js';
 import {freshEmbeddedBox, freshRedisBox} from './processes.js';
 import type {Box} from './cli.js';
 
-/** Causes one fault. Returns after the fault has ended, with whether it affected anything. */
+/** Causes one fault, and returns when the fault has ended. The result is whether it affected anything. */
 export type Fault = () => Promise<boolean> | boolean;
 
 export type ChaosGround = {
 	readonly box: Box;
-	/** Variables for a new process that choose how it reaches the store and what time it sees. */
+	/** Variables for a new process that choose its way to the store and its clock. */
 	readonly environment: () => Readonly<Record<string, string>>;
 	/** Faults that lose nothing that was committed. */
 	readonly faults: Readonly<Record<string, Fault>>;
-	/** Faults that lose committed data: everything, or everything since a backup. */
+	/** Faults that lose everything that was committed, or everything since a backup. */
 	readonly losses: Readonly<Record<string, Fault>>;
-	/** Makes the store's I/O fail in running processes, and returns whether it did. `pids` are the processes that run now. */
+	/** Makes the store's I/O fail in the running processes `pids`. Returns whether it did. */
 	readonly fail: (pids: readonly number[]) => Promise<boolean>;
 };
 
@@ -36,7 +36,7 @@ export const pickBy =
 	<Item>(items: readonly Item[]): Item =>
 		items[Math.floor(random() * items.length)]!;
 
-/** Clock jumps, small and large, in both directions. Reservations in these tests last longer than the sum of any two jumps. */
+/** Small and large clock jumps in both directions. Reservations in these tests last longer than any two jumps together. */
 const jumpsSeconds = [-7200, -60, 60, 7200];
 
 const fates: readonly CommitFate[] = [
@@ -48,7 +48,7 @@ const fates: readonly CommitFate[] = [
 	'never arrives',
 ];
 
-/** Makes a system call of a process fail for a moment, and returns whether it did. `log` is the output file of strace. */
+/** Makes a system call of a process fail for a moment. Returns whether it did. strace writes its output to the file `log`. */
 async function inject(pid: number, words: readonly string[], forMs: number, log: string): Promise<boolean> {
 	const tracer = spawn('strace', ['-f', '-qq', '-o', log, '-p', String(pid), ...words], {stdio: 'ignore'});
 	const ended = once(tracer, 'exit');
@@ -139,7 +139,7 @@ export async function chaosOnRedis(gpuCount: number, random: () => number): Prom
 		},
 		async fail() {
 			const words = ['-e', 'inject=write,writev,fdatasync,fsync:error=EIO:when=3+'];
-			// A server that cannot write its log to the disk ends itself.
+			// A server that cannot write its log to the disk exits.
 			const hasFailed = await inject(server.pid(), words, 400, path.join(server.directory, 'trace'));
 			await restart();
 			return hasFailed;
@@ -154,7 +154,7 @@ export async function chaosOnFiles(gpuCount: number, random: () => number): Prom
 	const file = path.join(box.poolDirectory, 'pool.sqlite');
 	const copy = path.join(box.home, 'copy.sqlite');
 
-	/** Runs an action while no process is inside a transaction, as an administrator who restores a backup must. */
+	/** Runs an action while no process is in a transaction. An administrator who restores a backup must do the same. */
 	const alone = (work: () => void): true => {
 		const gate = new DatabaseSync(`${file}-lock`, {timeout: 60_000});
 		gate.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
@@ -218,7 +218,7 @@ export async function chaosOnFiles(gpuCount: number, random: () => number): Prom
 	};
 }
 
-/** Makes sure that strace can inject failing system calls. */
+/** Makes sure that strace is installed and can make system calls fail. */
 export function ensureTracer(): void {
 	const find = (): true | undefined => (existsSync('/usr/bin/strace') ? true : undefined);
 	ensureProgram({name: 'strace', install: 'apt-get install strace'}, find, [

@@ -1,4 +1,4 @@
-/** Runs the built program as a user would, in a home directory of its own without a pool. */
+/** Runs the built program like a user, in its own home directory and without a pool. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
@@ -24,7 +24,7 @@ export const launcher = fileURLToPath(new URL('../../../source/launcher.sh', imp
 
 const binary = process.env['CANHAZGPU_TEST_BINARY'];
 
-/** The command that starts the program: the built one, or the binary that CANHAZGPU_TEST_BINARY names. */
+/** The command that starts the built program, or the binary that CANHAZGPU_TEST_BINARY names. */
 export const [starter, ...starterText]: readonly [string, ...string[]] =
 	binary === undefined ? [process.execPath, program] : [path.resolve(binary)];
 
@@ -33,7 +33,7 @@ export type Ran = {readonly exitCode: number | undefined; readonly stdout: strin
 export type Box = {
 	/** The home and working directory. */
 	readonly home: string;
-	/** The location of a shared pool. */
+	/** The location of the shared pool. */
 	readonly poolDirectory: string;
 	readonly environment: Readonly<Record<string, string>>;
 	/** Runs a command line, such as `box.run('reserve --gpus 2')`. Use an array if an argument contains blanks. */
@@ -41,7 +41,7 @@ export type Box = {
 	readonly remove: () => void;
 };
 
-/** A Redis port that nobody listens on, so that tests never use the machine's own Redis. */
+/** A Redis port on which nothing listens, so that tests never use the Redis of this machine. */
 const nobodyListens = '1';
 
 function sharedCache(): string {
@@ -50,7 +50,7 @@ function sharedCache(): string {
 	return directory;
 }
 
-/** Every command that should end has ended by then. */
+/** A command that runs longer than this counts as hanging. */
 const patienceMs = 60_000;
 
 export function createBox(environment: Readonly<Record<string, string>> = {}): Box {
@@ -65,7 +65,7 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 		XDG_CACHE_HOME: sharedCache(),
 		// Tests send no reminders to the account that runs them.
 		CANHAZGPU_NOTIFY_TERMINALS: 'false',
-		// The lines that `run` prints about its GPUs are tested in the tests of `run`.
+		// The tests of `run` check the lines that it prints about its GPUs.
 		CANHAZGPU_RUN_QUIET: 'true',
 		CANHAZGPU_POOL_DIRECTORY: poolDirectory,
 		...environment,
@@ -98,14 +98,14 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 	};
 }
 
-/** Sets up a pool as `admin` does, but faster, and closes the store. The tests of `admin` start the command itself. */
+/** Creates a pool like `admin`, but faster, and closes the store. The tests of `admin` run the command itself. */
 async function makePoolIn(box: Box, store: Store, gpuCount: number, record: PoolRecord): Promise<void> {
 	await createPool({store, host: createHost(), clock: createClock()}, {gpuCount, provider: 'fake', force: true});
 	await store.close();
 	writePoolRecord(path.join(box.poolDirectory, 'pool.json'), record, {directoryMode: 0o755, fileMode: 0o644});
 }
 
-/** A box with an embedded, shared pool of eight simulated GPUs by default. */
+/** Creates a box with an embedded, shared pool of simulated GPUs. */
 export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	const directory = box.poolDirectory;
@@ -119,7 +119,7 @@ export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
 	return box;
 }
 
-/** A box with a pool in this Redis. */
+/** Creates a box with a pool in this Redis. */
 export async function createRedisBox(port: number, gpuCount = 8): Promise<Box> {
 	const place = {host: '127.0.0.1', port, db: 0};
 	const box = createBox({CANHAZGPU_REDIS_HOST: place.host, CANHAZGPU_REDIS_PORT: String(port)});

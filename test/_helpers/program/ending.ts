@@ -5,7 +5,7 @@ import {openStoreOf} from './processes.js';
 
 type Ending = {readonly owner?: string; readonly leftSeconds?: number};
 
-/** A reservation that was made two hours ago. By default, it belongs to this account and ends in nine and a half minutes. */
+/** Creates a reservation that started two hours ago. By default, it belongs to this account and ends in nine and a half minutes. */
 export async function holdEnding(
 	box: Box,
 	index: number,

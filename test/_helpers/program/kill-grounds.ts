@@ -1,4 +1,4 @@
-/** Stores for the kill tests, in which the process or its server is killed at a chosen point. */
+/** The stores of the kill tests. A process or its server is killed at a chosen point. */
 import {existsSync, mkdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {Redis} from 'ioredis';
@@ -12,25 +12,25 @@ import {startRedis} from '../store/redis-server.js';
 import {createBox, type Box} from './cli.js';
 import {start, type Started} from './processes.js';
 
-/** A kind of store that creates one pool after another. */
+/** A kind of store, which creates one pool after another. */
 export type Ground = {
 	/** Creates an empty box. */
 	readonly fresh: () => Promise<Box>;
 	readonly open: (box: Box) => Promise<Store>;
-	/** Whether the box knows of a pool. */
+	/** Whether the box knows the location of a pool. */
 	readonly exists: (box: Box) => boolean;
-	/** Writes the location of the pool as `admin` does, if the box does not know it otherwise. */
+	/** Records the location of the pool like `admin`, if the box does not know it otherwise. */
 	readonly announce?: (box: Box) => void;
-	/** Checks that everybody can use the pool after a complete set-up. */
+	/** Checks that every account can use the pool after a complete `admin`. */
 	readonly checkSetUp?: (box: Box) => void;
 	/** Starts a process, and kills it or its server at point number `at`. */
 	readonly startKilled: (box: Box, words: readonly string[], at: number) => Started;
 };
 
-/** The target of the kill. A killed server is restarted, with its data or empty. */
+/** What is killed. A killed server is restarted, with its data or empty. */
 type Killed = 'process' | 'server' | 'server and data';
 
-/** A Redis behind a proxy that stops at a chosen message, in either direction. */
+/** A Redis behind a proxy that stops at a chosen message in either direction. */
 export async function redisGround(
 	killed: Killed = 'process',
 ): Promise<Ground & {readonly kills: () => number; readonly port: number}> {
@@ -60,7 +60,7 @@ export async function redisGround(
 		kills: () => kills,
 		port: server.port,
 		exists: () => true,
-		// All of them share one.
+		// All openings share one store.
 		open: async () => ({...store, close: async () => undefined}),
 		startKilled(box, words, at) {
 			proxy.stopAt(at, () => {
@@ -90,7 +90,7 @@ const recordOf = ({poolDirectory}: Box): string => path.join(poolDirectory, 'poo
 
 const killer = path.join(import.meta.dirname, 'kill-at.js');
 
-/** SQLite databases. The process is killed between one call of SQLite or the file system and the next. */
+/** SQLite databases. The process is killed between two calls to SQLite or the file system. */
 export const embeddedGround: Ground = {
 	async fresh() {
 		const box = createBox({CANHAZGPU_STORE: 'embedded'});

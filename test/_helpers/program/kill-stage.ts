@@ -1,4 +1,4 @@
-/** Kills a command at each point of its way, one after another, and checks the state after each kill. */
+/** Kills a command at each of its steps, one after another, and checks the state after each kill. */
 import {expect} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
 import {createClock} from '../../../source/host/clock.js';
@@ -36,7 +36,7 @@ export function stageOf(store: Store, box: Box): Stage {
 	};
 }
 
-/** Runs the next `status` and returns the state after it. Throws if anything is half done. */
+/** Runs the next `status`, and returns the state after it. Throws if a change is only partly done. */
 async function nextStatus(ground: Ground, box: Box) {
 	const status = await box.run('status --json');
 	if (!ground.exists(box)) {
@@ -57,7 +57,7 @@ async function nextStatus(ground: Ground, box: Box) {
 	}
 }
 
-/** Lets other actions of the test wait for the output of a process, until it ends. */
+/** Lets other actions of the test wait for output of the process, until it ends. */
 function watch(started: Started): Watched {
 	let hasEnded = false;
 	void started.ended.finally(() => {
@@ -78,14 +78,14 @@ export type Outcome = {
 	readonly isKilled: boolean;
 	readonly exitCode: number | undefined;
 	readonly stderr: string;
-	/** Whether the job started. */
+	/** Whether the job was started. */
 	readonly hasRun: boolean;
-	/** The state before the start, and after the next `status`. */
+	/** The state before the command, and the state after the next `status`. */
 	readonly before: PoolState;
 	readonly left: PoolState;
 };
 
-/** Kills the command at the point with this number, if it gets that far, and checks the state. */
+/** Kills the command at this point, if it gets that far, and checks the state. */
 export async function killAt(ground: Ground, command: KilledCommand, at: number): Promise<Outcome> {
 	const box = await ground.fresh();
 	const store = command.arrange === undefined ? undefined : await ground.open(box);
@@ -98,7 +98,7 @@ export async function killAt(ground: Ground, command: KilledCommand, at: number)
 		const arranged = stage && (await command.arrange?.(stage));
 		const before = stage === undefined ? noPool : poolStateOf(await stage.world.store.read());
 		const started = ground.startKilled(box, command.words(arranged), at);
-		// If the command is killed first, the others wait for nothing.
+		// If the command is killed first, the other actions stop waiting.
 		const others = stage && command.meanwhile?.(stage, watch(started)).catch(() => undefined);
 		const {signal, exitCode, stderr} = await started.ended;
 		await others;
@@ -122,9 +122,9 @@ export async function killAt(ground: Ground, command: KilledCommand, at: number)
 }
 
 export type Sweep = {
-	/** Kills the command at this point and checks that its effect is complete or absent. Returns false if the command ended before this point. */
+	/** Kills the command at this point, and checks that its effect is complete or absent. Returns false if the command ended before this point. */
 	readonly kill: (command: KilledCommand, at: number) => Promise<boolean>;
-	/** Kills the server at this point, and checks the state and the messages. */
+	/** Kills the server at this point, and checks the state and the command's messages. */
 	readonly killServer: (command: KilledCommand, at: number) => Promise<void>;
 	/** Like `killServer`, but the server also loses its data. */
 	readonly killData: (command: KilledCommand, at: number) => Promise<void>;
@@ -167,19 +167,19 @@ export function createSweep(ground: Ground): Sweep {
 			const {whole, outcome} = await check(command, at);
 			checkWords(outcome, whole);
 			if (outcome.exitCode !== 4) {
-				// The command reported success.
+				// The command has reported success.
 				expect(outcome.left).toBe(whole.left);
 			}
 		},
 		async killData(command, at) {
 			const whole = await wholeOf(command);
 			const outcome = await killAt(ground, {...command, again: undefined}, at);
-			// The newest grants are lost with the rest.
+			// The newest grants are lost together with the rest of the data.
 			if (!(outcome.exitCode === 1 && outcome.stderr.startsWith('Error: The GPUs were lost'))) {
 				checkWords(outcome, whole);
 			}
 
-			// A started job runs to its end and leaves no reservation.
+			// A job that was started runs to its end and leaves no reservation.
 			expect([noPool, whole.left]).toContain(outcome.left);
 			expect(outcome.exitCode).toBe(outcome.hasRun ? whole.exitCode : outcome.exitCode);
 		},

@@ -1,4 +1,4 @@
-/** All commands that change the state, each with its set-up, for the tests that kill them at every point. */
+/** All commands that change the state, each with its preparation, for the tests that kill them at every point. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
@@ -14,7 +14,7 @@ import {isLeased} from '../leased.js';
 import type {Box} from './cli.js';
 import {isAlive, type Started} from './processes.js';
 
-/** A pool, and the test's own access to it as one more process. */
+/** A pool, and the test's own access to it as another process. */
 export type Stage = {readonly box: Box; readonly world: World; readonly me: Requester};
 
 /** A running process. `says` rejects if the process ends without printing the pattern. */
@@ -22,18 +22,18 @@ export type Watched = Pick<Started, 'kill' | 'says'>;
 
 export type KilledCommand = {
 	readonly name: string;
-	/** Prepares the pool before the start. Without it there is no pool. Its result is passed to `words`. */
+	/** Prepares the pool before the command starts. Without `arrange`, there is no pool. The result is passed to `words`. */
 	readonly arrange?: (stage: Stage) => Promise<unknown>;
 	readonly words: (arranged: unknown) => readonly string[];
-	/** Actions of others while the command runs. */
+	/** Actions of other processes while the command runs. */
 	readonly meanwhile?: (stage: Stage, started: Watched) => Promise<void>;
-	/** States that a killed command may leave besides the state before it and the final state. */
+	/** States that a killed command may leave, besides the one before the command and the final one. */
 	readonly mayLeave?: readonly PoolState[];
 	/** A command to run after the kill, and its allowed exit codes. */
 	readonly again?: {readonly words: readonly string[]; readonly exitCodes: readonly number[]};
 };
 
-/** The state without ids and times. */
+/** A text that describes the state without ids and times. */
 export type PoolState = string;
 
 export const poolStateOf = ({pool, gpus, queue, drains, policy, now}: Snapshot): PoolState =>
@@ -63,7 +63,7 @@ const gpuCount = 3;
 
 const pool = async ({world}: Stage) => createPool(world, {gpuCount, provider: 'fake', force: false});
 
-/** Reserves this many GPUs in index order, one reservation each. */
+/** Reserves this many GPUs in index order, with one reservation for each. */
 const hold = async (stage: Stage, count: number) => {
 	await pool(stage);
 	for (let index = 0; index < count; index++) {
@@ -201,7 +201,7 @@ export const killedCommands: readonly KilledCommand[] = [
 		again: {words: ['admin', '--set', 'strategy=lru', '--set', 'clean=on'], exitCodes: [0]},
 	},
 	{
-		// Every read removes what has ended.
+		// Every read removes leases that have ended.
 		name: 'a status that removes dead leases',
 		async arrange(stage) {
 			await pool(stage);

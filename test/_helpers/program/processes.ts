@@ -1,4 +1,4 @@
-/** Starts the program as background processes, and looks at what they leave in the store. */
+/** Starts the program in background processes, and reads what they leave in the store. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, readFileSync} from 'node:fs';
@@ -64,7 +64,7 @@ export function start(
 		child.stderr.destroy();
 	});
 	const end = async () => {
-		// Not `close`: a job that outlives its wrapper keeps the pipes open.
+		// `close` would come too late, because a job that outlives its wrapper keeps the pipes open.
 		await once(child, 'exit');
 		await Promise.race([once(child, 'close'), sleep(200)]);
 		return {exitCode: child.exitCode ?? undefined, signal: child.signalCode ?? undefined, stdout, stderr};
@@ -118,7 +118,10 @@ export async function startAsJob(box: Box, words: string): Promise<Started> {
 	return {...started, pid, kill};
 }
 
-/** Stops a process with SIGSTOP. Repeats until it hits the process outside a transaction of the embedded pool, which would block all others. */
+/**
+Stops a process with SIGSTOP. Repeats this until the process is stopped outside of a transaction of the embedded pool, which would block all
+others.
+*/
 export async function stopBetween(box: Box, {pid}: Pick<Started, 'pid'>): Promise<void> {
 	const file = path.join(box.poolDirectory, 'pool.sqlite');
 	await eventually(async () => {
@@ -133,7 +136,7 @@ export async function stopBetween(box: Box, {pid}: Pick<Started, 'pid'>): Promis
 	});
 }
 
-/** Opens the pool of a box as the program does. */
+/** Opens the pool of a box like the program. */
 export async function openStoreOf(box: Box): Promise<Store> {
 	const {CANHAZGPU_REDIS_PORT: port} = box.environment;
 	const store =
@@ -144,7 +147,7 @@ export async function openStoreOf(box: Box): Promise<Store> {
 	return store;
 }
 
-/** A box for one test, with an empty Redis. */
+/** Creates a box with an empty Redis, for one test. */
 export async function freshRedisBox(port: number, gpuCount?: number): Promise<Box> {
 	const client = new Redis(port);
 	await client.flushall();
@@ -162,7 +165,7 @@ function untilTestEnds(box: Box): Box {
 	return box;
 }
 
-/** Reads the store without changing it. */
+/** Reads the store of a box without changing it. */
 export async function peek(box: Box): Promise<Snapshot> {
 	const store = await openStoreOf(box);
 	const snapshot = await store.read();
@@ -170,7 +173,7 @@ export async function peek(box: Box): Promise<Snapshot> {
 	return snapshot;
 }
 
-/** Ended reservations in their order of ending. The stores keep no order within a second. */
+/** Returns the usage records in the order of their ends. The stores keep no order within a second. */
 export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
 	const store = await openStoreOf(box);
 	const records = await Array.fromAsync(store.history(0, 4_000_000_000));
@@ -178,7 +181,7 @@ export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
 	return records.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** Lists the holder of each GPU after a fresh read of the store, such as `0:RUN 1:- ...`. */
+/** Lists the holder of each GPU after a new read of the store, such as `0:RUN 1:- ...`. */
 export async function holders(box: Box): Promise<string> {
 	const store = await openStoreOf(box);
 	const {gpus} = await readCurrent({store, host: createHost(), clock: createClock()});
@@ -186,7 +189,7 @@ export async function holders(box: Box): Promise<string> {
 	return gpus.map((record) => `${record.index}:${isLeased(record) ? record.lease.type.toUpperCase() : '-'}`).join(' ');
 }
 
-/** Waits for the file that a job writes to, and returns its lines. */
+/** Waits for the file that a job writes, and returns its lines. */
 export async function fileIn(box: Box, name: string): Promise<string> {
 	const file = path.join(box.home, name);
 	await eventually(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
@@ -195,7 +198,7 @@ export async function fileIn(box: Box, name: string): Promise<string> {
 
 export function isAlive(pid: number): boolean {
 	try {
-		// A zombie that nobody reaps counts as gone.
+		// A zombie that nobody reaps counts as ended.
 		return !/^State:\s*[XZ]/mv.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 	} catch {
 		return false;

@@ -3,7 +3,7 @@ import process from 'node:process';
 export type Timed = {
 	/** Elapsed wall-clock time. */
 	readonly seconds: number;
-	/** The part of `seconds` in which this process could run. Excludes delays caused by a busy machine. */
+	/** The part of `seconds` in which this process could run, without delays caused by a busy machine. */
 	readonly ownSeconds: number;
 	/** The error of a rejected promise. */
 	readonly error: unknown;
@@ -11,7 +11,7 @@ export type Timed = {
 
 const tickMs = 20;
 
-/** Measures a promise, and catches its error. */
+/** Awaits a promise, catches its error, and measures how long it took. */
 export async function timed(work: Promise<unknown>): Promise<Timed> {
 	const began = performance.now();
 	const cpuBefore = process.cpuUsage();
@@ -34,7 +34,7 @@ export async function timed(work: Promise<unknown>): Promise<Timed> {
 	clearInterval(timer);
 	count();
 	const {user, system} = process.cpuUsage(cpuBefore);
-	// The ticks were late because of this process's own work.
+	// The timer was late because of this process's own work.
 	return {
 		seconds: (performance.now() - began) / 1000,
 		ownSeconds: Math.max(ownMs / 1000, (user + system) / 1e6),
@@ -42,7 +42,7 @@ export async function timed(work: Promise<unknown>): Promise<Timed> {
 	};
 }
 
-/** Milliseconds of processor time that this work took, independent of other load. */
+/** Returns the processor time that this work takes, in milliseconds. Other load does not matter. */
 export function cpuMsOf(work: () => unknown): number {
 	const before = process.cpuUsage();
 	work();

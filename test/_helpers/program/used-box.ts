@@ -11,7 +11,7 @@ import {createBox, type Box} from './cli.js';
 
 const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
 
-/** Creates a box with two GPUs. A process without a reservation uses the second. */
+/** Creates a box with two GPUs, of which a process without a reservation uses the second. */
 export async function createUsedBox(): Promise<{box: Box; stub: Stub; job: ReturnType<typeof spawn>}> {
 	const job = spawn('sleep', ['600'], {stdio: 'ignore'});
 	await once(job, 'spawn');

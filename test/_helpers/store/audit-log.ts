@@ -1,14 +1,14 @@
-/** Replays the audit log, which must contain every lease and every queue position exactly once, and nothing else. */
+/** Replays the audit log. It must contain every lease and every queue entry exactly once, and nothing else. */
 import {expect} from 'vitest';
 import type {AuditKind, AuditRecord, Snapshot} from '../../../source/core/model/types.js';
 import {historyOf, type TestWorld} from '../world.js';
 import {isLeased} from '../leased.js';
 
 type HeldState = {
-	/** Maps `lease/GPU` to how the GPU is held. */
+	/** How each GPU is held, by `lease/GPU`. */
 	readonly holds: Map<string, 'held' | 'granted'>;
 	readonly ended: string[];
-	/** Ids in the queue. */
+	/** Ids of the entries in the queue. */
 	readonly line: Set<string>;
 };
 
@@ -44,7 +44,7 @@ function play({kind, gpus, leaseId, entryId}: AuditRecord, state: HeldState): vo
 	}
 }
 
-/** Replays the whole audit log and compares the result with the store. `isCrowd` means that many processes acted at the same time. */
+/** Replays the whole audit log, and compares the result with the store. `isCrowd` means that several processes acted at the same time. */
 export async function checkAuditLog(
 	world: Pick<TestWorld, 'store'>,
 	snapshot: Snapshot,
@@ -64,6 +64,6 @@ export async function checkAuditLog(
 	expect(state.ended.toSorted()).toEqual(usage.map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`).toSorted());
 	expect([...state.line].toSorted()).toEqual(snapshot.queue.map(({id}) => id).toSorted());
 	const times = entries.map(({time}) => time);
-	// Each record has the time of the snapshot it is based on, so records of simultaneous processes can be out of order.
+	// A record has the time of the snapshot that its change is based on, so records of concurrent processes can be out of order.
 	expect(isCrowd || times.every((time, position) => position === 0 || time >= times[position - 1]!)).toBe(true);
 }

@@ -1,4 +1,4 @@
-/** Many people in one process, each with a connection to a real store, who can be killed one by one. The GPUs are those of the mixed box. */
+/** Simulates many people in one process. Each has a connection to a real store and can be killed. The GPUs are those of the mixed box. */
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {couldUse} from '../../../source/core/rules/queue/eligible.js';
 import type {Plan} from '../../../source/core/model/plan.js';
@@ -11,9 +11,9 @@ import {observationOf} from '../world.js';
 
 export type Person = {
 	readonly world: World;
-	/** Simulates SIGKILL: nothing of this person runs any more, and everybody else sees the process as dead. */
+	/** Simulates SIGKILL. Nothing of this person runs any more, and everybody else sees the process as dead. */
 	readonly kill: () => void;
-	/** Times of its reads, in ms on the monotonic clock. */
+	/** The times of this person's reads, in milliseconds of the monotonic clock. */
 	readonly reads: readonly number[];
 };
 
@@ -21,9 +21,9 @@ export type Crowd = {
 	readonly enter: () => Promise<Person>;
 	readonly scans: () => number;
 	readonly commits: () => number;
-	/** Grants that overtook an earlier queue entry that could have used the GPU. Must stay empty. */
+	/** Grants that overtook an earlier queue entry which could have used the GPU. Must stay empty. */
 	readonly overtakings: readonly string[];
-	/** Commits that shared out more memory than a GPU has. Must stay empty. */
+	/** Commits that granted more memory than a GPU has. Must stay empty. */
 	readonly overcommits: readonly string[];
 	readonly close: () => Promise<void>;
 };
@@ -34,7 +34,7 @@ type Options = {
 	readonly random?: () => number;
 };
 
-/** Never settles, so a killed process never continues. */
+/** A promise that never settles, so that a killed process never continues. */
 const {promise: silence} = Promise.withResolvers<never>();
 
 export async function createCrowd({open, gpuCount, random}: Options): Promise<Crowd> {
@@ -66,7 +66,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 		},
 	} as const;
 
-	/** The store has just checked that the queue is as the plan expects, so `expect` shows who was in it. */
+	/** The store has just checked that the queue is as the plan expects, so `expect` shows which entries were in it. */
 	const judge = ({expect, writes, grants}: Plan): void => {
 		for (const write of writes) {
 			const asked = write.kind === 'shares' ? write.shares.reduce((sum, {memoryMiB = 0}) => sum + memoryMiB, 0) : 0;

@@ -1,4 +1,4 @@
-/** A server that answers like a Redis, or like nothing a Redis would send. */
+/** A fake Redis server, which can also give answers that no Redis gives. */
 import {Buffer} from 'node:buffer';
 import {once} from 'node:events';
 import {createServer, type Socket} from 'node:net';
@@ -6,11 +6,11 @@ import {onTestFinished} from 'vitest';
 
 export type FakeRedis = {
 	readonly port: number;
-	/** The received commands. */
+	/** The commands that it has received. */
 	readonly asked: ReadonlyArray<readonly string[]>;
 };
 
-/** Takes complete commands, such as `*2 $3 GET $1 x`, off the front of the received bytes. */
+/** Removes the complete commands, such as `*2 $3 GET $1 x`, from the start of the received bytes. */
 function takeCommands(bytes: Uint8Array): {
 	readonly commands: ReadonlyArray<readonly string[]>;
 	readonly rest: Uint8Array;
@@ -46,11 +46,7 @@ function takeCommands(bytes: Uint8Array): {
 	}
 }
 
-/**
-Listens until the test ends.
-
-@param answer - Returns the reply to a command in wire format.
-*/
+/** Starts a server that listens until the test ends. `answer` returns the reply to a command in wire format. */
 export async function startFakeRedis(answer: (words: readonly string[]) => string): Promise<FakeRedis> {
 	const asked: Array<readonly string[]> = [];
 	const sockets = new Set<Socket>();

@@ -1,8 +1,8 @@
-/** A store that rejects plans which could change something they have not read: a plan must expect what it replaces and what its grants rely on. */
+/** Checks plans. A plan must expect every value that it replaces or that its grants depend on. */
 import type {Expectation, Plan, Write} from '../../../source/core/model/plan.js';
 import type {Store} from '../../../source/core/model/ports.js';
 
-/** The key that a write replaces, or undefined if it replaces nothing. */
+/** Returns the key that a write replaces, or undefined if it replaces nothing. */
 function replacedBy(write: Write): Expectation | undefined {
 	switch (write.kind) {
 		case 'lease':
@@ -34,7 +34,7 @@ function replacedBy(write: Write): Expectation | undefined {
 			return {kind: write.kind, raw: undefined};
 		}
 
-		// The keys of a pool can contain garbage, which cannot be compared.
+		// The keys of a pool can contain invalid values, which cannot be compared.
 		case 'pool':
 		case 'join':
 		case 'restored': {
@@ -52,10 +52,10 @@ const nameOf = (expectation: Expectation): string =>
 				? `job ${expectation.number}`
 				: expectation.kind;
 
-/** The keys that decide every grant: the number of GPUs, drains, sharing and policy. */
+/** The keys on which every grant depends: the number of GPUs, drains, sharing and policy. */
 const relevantToGrants = ['pool', 'drains', 'policy'];
 
-/** @throws Error for a plan that could change, or rely on, what another process has changed since. */
+/** Throws if the plan could overwrite, or depend on, a value that another process has changed since. */
 export function checkFences({expect, writes, usage, grants}: Plan, now: number): void {
 	const expected = new Set(expect.map((expectation) => nameOf(expectation)));
 	// A value that is not a string cannot be compared. Recreating the pool deletes it.
@@ -65,7 +65,7 @@ export function checkFences({expect, writes, usage, grants}: Plan, now: number):
 		.map((write) => replacedBy(write))
 		.filter((expectation) => expectation !== undefined);
 	for (const name of [...replaced.map((expectation) => nameOf(expectation)), ...(grants ? relevantToGrants : [])]) {
-		// The index shows which numbers are new.
+		// The index of the jobs shows which numbers are new.
 		const isNewJob = name.startsWith('job ') && expected.has('jobs');
 		if (!expected.has(name) && !isNewJob) {
 			throw new Error(`A plan does not expect ${name}, on which it relies: ${JSON.stringify(writes)}`);

@@ -1,4 +1,4 @@
-/** A store on a bad network: requests arrive late or never, and replies are lost. */
+/** A store behind a bad network. Requests arrive late or never, and replies are lost. */
 import type {Store} from '../../../source/core/model/ports.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 

@@ -1,9 +1,9 @@
-/** Listening ports and handled signals of a process, as the kernel reports them. */
+/** The listening ports and handled signals of a process, as the kernel reports them. */
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 
 const listening = '0A';
 
-/** The TCP ports that a process listens on, sorted. Empty if the process is gone. */
+/** Returns the TCP ports on which a process listens, sorted. Empty if the process has ended. */
 export function portsOf(pid: number): readonly number[] {
 	const sockets = new Set<string>();
 	const ports = new Set<number>();
@@ -33,7 +33,7 @@ export function portsOf(pid: number): readonly number[] {
 	return [...ports].toSorted((a, b) => a - b);
 }
 
-/** The numbers of the signals in one of the sets of /proc/PID/status: caught, ignored or pending. */
+/** Whether a signal is in one of the sets of /proc/PID/status: caught, ignored or pending. */
 export function hasSignal(pid: number, set: 'SigCgt' | 'SigIgn' | 'ShdPnd', signal: number): boolean {
 	const status = readFileSync(`/proc/${pid}/status`, 'utf8');
 	const mask = BigInt(

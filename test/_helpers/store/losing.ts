@@ -1,13 +1,13 @@
-/** A reference store that crashes and comes back in an earlier state or empty. */
+/** A reference store that crashes and comes back empty or in an earlier state. */
 import type {MemoryStore} from '../../../source/store/memory/index.js';
 import {emptyState, type State} from '../../../source/store/memory/state.js';
 
 let runs = 1;
 
-/** The contents of the store's disk at this moment. */
+/** Returns a copy of the store's data, as it would be on a disk. */
 export const saved = ({state}: MemoryStore): State => structuredClone(state);
 
-/** Crashes, and restarts with the saved data, or empty if there is none. */
+/** Crashes the store, and restarts it with the saved data, or empty if there is none. */
 export function crash({state}: MemoryStore, disk: State = emptyState()): void {
 	const back = structuredClone(disk);
 	const refill = <Key, Value>(map: Map<Key, Value>, from: ReadonlyMap<Key, Value>): void => {

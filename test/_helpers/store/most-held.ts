@@ -1,6 +1,6 @@
 import type {AuditEntry} from '../../../source/core/model/types.js';
 
-/** Returns the highest number of GPUs that each account held at once, by the log, which is written in the commit of each change. */
+/** Returns the highest number of GPUs that each account held at the same time, according to the audit log. */
 export function mostHeld(log: readonly AuditEntry[]): ReadonlyMap<string, number> {
 	const held = new Map<string, Set<number>>();
 	const most = new Map<string, number>();

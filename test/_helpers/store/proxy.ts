@@ -1,17 +1,17 @@
-/** A proxy to a server that can hold up a chosen message, to test what clients do in the meantime. */
+/** A proxy to a server that can hold up a chosen message, so that tests can act in the meantime. */
 import {once} from 'node:events';
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
 
 export type Proxy = {
 	readonly port: number;
 	/**
-	Counts the messages of both directions on all connections from now on, and holds up the message with this number and everything after it. Calls
-	`meet` when the message arrives, before it is passed on.
+	Starts to count the messages in both directions on all connections, and holds up the message with this number and all that follow. Calls `meet`
+	when that message arrives.
 	*/
 	readonly stopAt: (number: number, meet: () => void) => void;
-	/** Passes everything on again, starting with what was held up. */
+	/** Passes on the messages that were held up, and all later ones. */
 	readonly letPass: () => void;
-	/** Closes every connection and drops what was held up. New connections are accepted. */
+	/** Closes every connection and drops the messages that were held up. New connections are accepted. */
 	readonly cut: () => void;
 	readonly close: () => Promise<void>;
 };
@@ -48,7 +48,7 @@ export async function openProxy(serverPort: number): Promise<Proxy> {
 		from.on('error', () => undefined);
 		from.on('close', () => {
 			sockets.delete(from);
-			// Data behind a held-up message. It does not count as a message.
+			// Data after a message that is held up does not count as a message.
 			const end = () => {
 				to.destroy();
 			};

@@ -13,16 +13,16 @@ import {findRedis} from '../packages/find-redis.js';
 export type RedisServer = {
 	readonly host: '127.0.0.1';
 	readonly port: number;
-	/** Path of its Unix socket. */
+	/** The path of its Unix socket. */
 	readonly socket: string;
-	/** The data directory. `stop` removes it. */
+	/** The data directory, which `stop` removes. */
 	readonly directory: string;
 	readonly pid: () => number;
-	/** Sends SIGKILL, like a crash. The data on disk stays. */
+	/** Sends SIGKILL, like a crash. The data on disk remains. */
 	readonly kill: () => Promise<void>;
 	/**
-	Restarts the server on the same port with the data on disk, after `kill` or in place of the running server. It answers "loading" until the data is
-	loaded. `settings` apply to this start only.
+	Restarts the server on the same port with the data on disk, after `kill` or while it runs. It answers "loading" until the data is loaded.
+	`settings` apply only to this start.
 	*/
 	readonly restart: (options?: {
 		readonly settings?: readonly string[];
@@ -33,20 +33,20 @@ export type RedisServer = {
 };
 
 type Options = {
-	/** More settings, such as `['--requirepass', 'x']`. */
+	/** Additional settings, such as `['--requirepass', 'x']`. */
 	readonly settings?: readonly string[];
-	/** Writes everything to disk at once, so that a kill loses nothing. */
+	/** Whether every write goes to disk at once, so that a kill loses nothing. */
 	readonly isDurable?: boolean;
-	/** More environment variables. */
+	/** Additional environment variables. */
 	readonly environment?: Readonly<Record<string, string>>;
 };
 
 const startTimeoutMs = 20_000;
 
-/** Below the ports that the system gives to clients, so a free port stays free while its server is down. */
+/** Ports below those that the system gives to clients, so that a free port stays free while its server is down. */
 const ports = {from: 12_000, to: 32_000};
 
-/** Finds a port that nobody listens on. */
+/** Finds a port on which nothing listens. */
 export async function freePort(): Promise<number> {
 	for (;;) {
 		const port = randomInt(ports.from, ports.to);
@@ -65,8 +65,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
-The reply of the server, possibly an error that asks for a password. Undefined if the server does not answer. Asks at its socket, where no other
-program can answer.
+Returns the reply of the server, which may be an error that demands a password, or undefined if there is none. Uses the server's socket, where no
+other program can answer.
 */
 async function answerOf(socket: string): Promise<string | undefined> {
 	const connection = connect(socket);
@@ -153,7 +153,7 @@ export async function startRedis({
 	try {
 		await start();
 	} catch {
-		// Another program may have taken the port since.
+		// Another program may have taken the port in the meantime.
 		await kill();
 		port = await freePort();
 		await start();

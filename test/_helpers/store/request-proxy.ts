@@ -1,4 +1,4 @@
-/** A proxy to redis-server that understands requests and can delay, repeat or drop those that change the pool. */
+/** A proxy to redis-server that understands requests. It can delay, repeat or drop those that change the pool. */
 import {Buffer} from 'node:buffer';
 import {createHash} from 'node:crypto';
 import {once} from 'node:events';
@@ -26,18 +26,18 @@ export type RequestProxy = {
 	readonly port: number;
 	/** Assigns these fates to the next commits. Later commits are prompt. */
 	readonly meet: (fates: readonly CommitFate[]) => void;
-	/** The number of commits since `meet`. */
+	/** Returns the number of commits since `meet`. */
 	readonly commits: () => number;
-	/** How many of the delayed commits since `meet` have reached the server. */
+	/** Returns how many of the delayed commits since `meet` have reached the server. */
 	readonly arrived: () => number;
-	/** Delivers the delayed commits, and waits for the server's replies. */
+	/** Delivers the delayed commits, and waits for the replies of the server. */
 	readonly deliver: () => Promise<void>;
-	/** Refuses new connections and closes the open ones. */
+	/** Rejects new connections and closes all open ones. */
 	readonly shut: () => Promise<void>;
 	readonly close: () => Promise<void>;
 };
 
-/** Takes one complete request off the front of a client's data. Undefined if the request is incomplete. */
+/** Removes one complete request from the start of a client's data. Undefined if the request is incomplete. */
 function takeRequest(sent: Uint8Array): {readonly words: readonly string[]; readonly length: number} | undefined {
 	const bytes = Buffer.from(sent.buffer, sent.byteOffset, sent.length);
 	const lineAt = (from: number): readonly [number, number] | undefined => {
@@ -68,11 +68,11 @@ function takeRequest(sent: Uint8Array): {readonly words: readonly string[]; read
 const commitScript = withConstants(commitLua);
 const commitDigest = createHash('sha1').update(commitScript).digest('hex');
 
-/** Passes on everything but commits unchanged. */
+/** Whether a request is a commit. Everything else is passed on unchanged. */
 const isCommit = ([name = '', script]: readonly string[]): boolean =>
 	/^eval/iv.test(name) && (script === commitDigest || script === commitScript);
 
-/** Resolves when the socket has received something or has ended. Removes its listeners, because many commits use one connection. */
+/** Resolves when the socket has received data or has ended. Removes its listeners, because many commits use the same connection. */
 async function answerOf(socket: Socket): Promise<void> {
 	const settled = new AbortController();
 	const {signal} = settled;
@@ -90,7 +90,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 	const sockets = new Set<Socket>();
 	let fates: CommitFate[] = [];
 	const counts = {commits: 0, arrived: 0};
-	/** Delayed commits, delivered before the next commit, after it, or on request. */
+	/** Delayed commits. Each is delivered before the next commit, after it, or on request. */
 	let held: Array<{readonly request: Uint8Array; readonly fate: CommitFate}> = [];
 
 	const open = (): Socket => {
@@ -100,7 +100,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		return socket;
 	};
 
-	/** Sends one request on a new connection. Returns when it was answered or the server is down. */
+	/** Sends one request on a new connection. Resolves when it was answered or the server is down. */
 	const sendAlone = async (request: Uint8Array): Promise<void> => {
 		const socket = open();
 		socket.write(request);
@@ -118,7 +118,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 	};
 
 	let delivery = Promise.resolve();
-	/** Deliveries run one after another, so a caller also waits for those under way. */
+	/** Delivers the delayed commits that are due. Deliveries run one after another, so a caller also waits for those that have already begun. */
 	const deliver = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {
 		delivery = delivery.then(async () => deliverDue(isDue));
 		return delivery;
@@ -129,7 +129,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		const fate = fates.shift() ?? 'prompt';
 		switch (fate) {
 			case 'prompt': {
-				// A server that is killed at this moment does not answer, which is a valid outcome.
+				// A server that is killed at this moment does not answer, which is allowed.
 				const answered = answerOf(upstream);
 				upstream.write(request);
 				if (held.some((other) => other.fate === 'arrives after the next')) {
@@ -148,7 +148,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 
 			case 'is carried out and not answered': {
 				await sendAlone(request);
-				// Replies come in the order of the requests, so this connection carries no more replies.
+				// Replies must come in the order of the requests, so no more replies can be sent on this connection.
 				await once(client, 'close').catch(() => undefined);
 				break;
 			}

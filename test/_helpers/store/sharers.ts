@@ -1,4 +1,4 @@
-/** Many people who ask for shares of GPUs at the same time. */
+/** Many people who request shares of GPUs at the same time. */
 import type {World} from '../../../source/core/model/ports.js';
 import type {Requester} from '../../../source/core/model/types.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
@@ -8,7 +8,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import {person as personNamed, randomFrom} from '../world.js';
 import type {Crowd} from './crowd.js';
 
-/** A store that is busy for ten seconds returns an error, and the holder releases again. */
+/** Releases a lease. A busy store returns an error after ten seconds, so the release is repeated. */
 async function giveBack(world: World, requester: Requester, leaseId: string): Promise<void> {
 	for (let tries = 1; ; tries++) {
 		try {
@@ -22,16 +22,15 @@ async function giveBack(world: World, requester: Requester, leaseId: string): Pr
 	}
 }
 
-/** The result of the run. */
 export type Shared = {
 	readonly served: number;
-	/** The largest number of shares of one GPU in any snapshot. */
+	/** The largest number of shares that a GPU had in any snapshot. */
 	readonly mostOnOneGpu: number;
 };
 
 /**
-Each person asks for 1 to 24 GiB of one or two GPUs, and every tenth for a whole GPU. A person who is served holds the GPUs for a moment and releases
-them.
+Lets people request shares. Each requests 1 to 24 GiB of one or two GPUs, and every tenth requests a whole GPU. After a grant, a person holds the
+GPUs for a moment and releases them.
 */
 export async function shareAll(crowd: Crowd, count: number, seed = 7): Promise<Shared> {
 	const random = randomFrom(seed);

@@ -11,10 +11,10 @@ afterEach(() => {
 
 const failed = (words: string): CanhazgpuError => new CanhazgpuError('failed', words);
 
-/** The hosts with updates, in order. */
+/** Names of the hosts that have reported an update, in order. */
 let updates: string[] = [];
 
-/** Hosts that the test controls. `opened` and `asked` count the connections and requests to each. */
+/** Starts a host feed whose hosts the test controls. `opened` and `asked` list the connections and requests, in order. */
 function start() {
 	const clock = createVirtualClock();
 	const connections = new Map<
@@ -59,7 +59,7 @@ function start() {
 	return {feed, clock, opened, asked, host: (name: string) => connections.get(name)!};
 }
 
-test('the host feed keeps one connection to each host and answers from it at once', async () => {
+test('the host feed returns the latest answer of each host over one open connection', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const [first, second] = [hosts.ask('a'), hosts.ask('a')];
 	host('a').onValue('one');
@@ -75,7 +75,7 @@ test('the host feed keeps one connection to each host and answers from it at onc
 	expect(opened).toEqual(['a']);
 });
 
-test('the host feed reports at once which host has a new answer, goes silent or disconnects', async () => {
+test('the host feed reports at once which host sent an answer, stopped responding or disconnected', async () => {
 	const {feed: hosts, clock, host} = start();
 	const asking = [hosts.ask('a'), hosts.ask('b')];
 	host('a').onValue('one');
@@ -91,7 +91,7 @@ test('the host feed reports at once which host has a new answer, goes silent or 
 	await expect(hosts.ask('a')).rejects.toThrow('a: no answer within 15 s');
 });
 
-test('the host feed closes a connection that nobody reads, and opens it again on demand', async () => {
+test('the host feed closes a connection that nobody has read for 20 s, and reopens it on demand', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const asking = hosts.ask('a');
 	host('a').onValue('one');
@@ -109,7 +109,7 @@ test('the host feed closes a connection that nobody reads, and opens it again on
 	expect(opened).toEqual(['a', 'a']);
 });
 
-test('the host feed disconnects a host that goes silent, reports an error, and tries again after a while', async () => {
+test('the host feed disconnects a host that stops responding, and reconnects later', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const asking = hosts.ask('a');
 	host('a').onValue('one');
@@ -129,7 +129,7 @@ test('the host feed disconnects a host that goes silent, reports an error, and t
 	expect(await again).toBe('back');
 });
 
-test('the host feed reports an error within 15 s for a host that never answers, and at once for one that refuses', async () => {
+test('the host feed reports an error if a host refuses the connection or does not answer within 15 s', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const silent = hosts.ask('silent');
 	const outcome = expect(silent).rejects.toThrow('silent: no answer within 15 s');
@@ -143,7 +143,7 @@ test('the host feed reports an error within 15 s for a host that never answers, 
 	expect(opened).toEqual(['silent', 'refusing']);
 });
 
-test('the host feed polls a host whose older version has no stream, and tries to open the stream again later', async () => {
+test('the host feed polls a host whose older version cannot stream, and tries to stream again later', async () => {
 	const {feed: hosts, clock, opened, asked, host} = start();
 	const first = hosts.ask('old');
 	host('old').end();

@@ -47,7 +47,7 @@ function start() {
 	};
 }
 
-test('the host watch keeps the age of an answer that the host repeats', async () => {
+test('the host watch does not make a repeated answer look newer than it is', async () => {
 	const {watch: hosts, clock, subscribe, becomes} = start();
 	const beganMs = clock.monotonicMs();
 	subscribe();
@@ -64,7 +64,7 @@ test('the host watch keeps the age of an answer that the host repeats', async ()
 	expect(hosts.known()[0]!.answeredMs).toBeGreaterThan(failing!.answeredMs);
 });
 
-test('the host watch queries a host as soon as it reports a change, but only while there are subscribers', async () => {
+test('the host watch queries a host as soon as it reports a change, if there are subscribers', async () => {
 	const {watch: hosts, clock, published, subscribe, becomes, askedCount} = start();
 	hosts.refresh('a');
 	await clock.pass(0);

@@ -1,4 +1,3 @@
-/** Tests the combined view of the store, the GPUs and the audit log. */
 import {expect, onTestFinished, test} from 'vitest';
 import {
 	startLiveView,
@@ -34,7 +33,7 @@ const reserveOne = async (world: LiveWorld, name: string) =>
 
 const kindsOf = (events: readonly AuditEntry[]) => events.map(({kind}) => kind);
 
-test('the live view shows a new reservation in rows and events, and scans at once', async () => {
+test('the live view reacts to a new reservation with new rows, an event and a scan', async () => {
 	const world = await createLiveWorld(2);
 	const {view} = follow(world, {intervals: {watchedMs: 60_000, unwatchedMs: 60_000}});
 	await eventually(() => view.current().rows.length === 2 && world.scans() === 1);
@@ -45,7 +44,7 @@ test('the live view shows a new reservation in rows and events, and scans at onc
 	expect(view.counts.get('granted')).toBe(1);
 });
 
-test('the live view replaces its events when the store comes back with another history', async () => {
+test('the live view replaces its events if the store returns with a different audit log', async () => {
 	const world = await createLiveWorld(2);
 	let listener: StoreListener | undefined;
 	let entries: readonly AuditEntry[] = [{id: '5', time: 5, kind: 'granted', account: 'alice', gpus: [0]}];
@@ -79,7 +78,7 @@ test('the live view replaces its events when the store comes back with another h
 	expect(view.current().lost).toBeUndefined();
 });
 
-test('the live view reports the store as lost after five seconds without an answer, and as back with the next answer', async () => {
+test('the live view reports a lost store after five seconds without an answer', async () => {
 	const clock = createVirtualClock();
 	const world = await createLiveWorld(2);
 	const hanging = Promise.withResolvers<void>();
@@ -110,7 +109,7 @@ test('the live view reports the store as lost after five seconds without an answ
 	expect(view.current().lost).toBeUndefined();
 });
 
-test('the live view measures the age of values from the start of a failed request, not from its error', async () => {
+test('the live view counts the time without the store from the start of the failed request', async () => {
 	const clock = createVirtualClock();
 	const world = await createLiveWorld(2);
 	let isAway = false;
@@ -135,7 +134,7 @@ test('the live view measures the age of values from the start of a failed reques
 	expect(now - lost!.since).toBeCloseTo(3);
 });
 
-test('the live view reports an unreadable audit log, and still shows everything else', async () => {
+test('the live view still shows the GPUs if the audit log cannot be read', async () => {
 	const world = await createLiveWorld(2);
 	let isBroken = true;
 	const store = {
@@ -175,7 +174,7 @@ test('the live view records a new alert in the audit log, unless it is read-only
 	}
 });
 
-test('a stopped live view neither scans nor reads', async () => {
+test('a stopped live view neither scans GPUs nor reads the store', async () => {
 	const world = await createLiveWorld(1);
 	const counts = {reads: 0, scans: 0};
 	const store = {

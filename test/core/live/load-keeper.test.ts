@@ -1,4 +1,4 @@
-/** The load history of a host: which viewer writes it, and how it is read. */
+/** The load history of a machine: which viewer records it, and how it is read. */
 import {expect, test} from 'vitest';
 import {createLoadKeeper} from '../../../source/core/live/load-keeper.js';
 import {pastHistory, emptyHistory, recorded, seriesOf} from '../../../source/core/live/utilization-history.js';
@@ -16,7 +16,7 @@ const name = loadName(idleReading(0));
 
 const own = emptyHistory({windowMs: 300_000, stepMs: 1000, coverMs: 5000});
 
-test('GPU loads recorded overnight are read back unchanged, in any number of parts, with gaps where no scan was made', async () => {
+test('the load history returns what was recorded overnight, with a gap where no scan ran', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 3600);
@@ -45,12 +45,12 @@ test('GPU loads recorded overnight are read back unchanged, in any number of par
 	const history = pastHistory(whole.minutes, own, {name, key: 'gpu', windowMs: hours * 3_600_000, ownOffsetMs: 0});
 	const series = seriesOf(history, 'gpu', 'utilization', {columns: 10, nowMs: now * 1000});
 	expect(series).toEqual([0.25, 0.25, undefined, undefined, 0.75, 0.75, 0.75, 0.75, 0.75, 0.75]);
-	// Blanks are exact to the minute in narrow columns too.
+	// The edges of a gap are exact to the minute even in narrow columns.
 	const narrow = seriesOf(history, 'gpu', 'utilization', {columns: 1200, nowMs: now * 1000});
 	expect(narrow.filter((value) => value === undefined)).toHaveLength(240);
 });
 
-test("the load history of a monitor continues the minutes recorded in the store with the monitor's own readings", async () => {
+test("the load graph continues recorded minutes with the monitor's own readings", async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 60);
@@ -69,12 +69,12 @@ test("the load history of a monitor continues the minutes recorded in the store 
 	expect(series.map((value) => value?.toFixed(2))).toEqual([undefined, '0.20', '0.20', '0.80']);
 });
 
-test('the viewer that scans records the load of every minute including the last, and other viewers record nothing', async () => {
+test('only the viewer that scans records the load of each minute', async () => {
 	const world = await createLiveWorld(2);
 	const gpus = {
 		...world.gpus,
 		async observe() {
-			// Viewers tell two scans apart by their milliseconds, so equal times would make them wait for the next scan.
+			// Viewers distinguish scans by their time in milliseconds, so two scans in the same millisecond would count as one.
 			await world.clock.sleep(2);
 			return world.gpus.observe();
 		},
@@ -98,7 +98,7 @@ test('the viewer that scans records the load of every minute including the last,
 	}
 });
 
-test('a store that rejects the load of one minute delays no scan, and the next minute is recorded', async () => {
+test('a minute that the store rejects does not delay scans or the record of the next minute', async () => {
 	const store = createMemoryStore();
 	let isFull = true;
 	const keeper = createLoadKeeper({
@@ -120,7 +120,7 @@ test('a store that rejects the load of one minute delays no scan, and the next m
 	expect((await readPast({store}, {now: startTime + 120, seconds: 3600})).minutes).toHaveLength(1);
 });
 
-test('an invalid hour in the load history is shown as blank', async () => {
+test('the load history leaves an hour with an invalid record blank', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	for (const second of [0, 60, 3600, 3660]) {

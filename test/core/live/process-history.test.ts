@@ -9,7 +9,7 @@ import {
 
 const stepMs = 2000;
 
-/** The history of one process after these scans, each a time and a share of the processors. */
+/** Returns the history of one process after these scans. Each scan has a time and the used share of the processors. */
 const historyOf = (scans: ReadonlyArray<readonly [atMs: number, share: number | undefined]>): ProcessHistory => {
 	let history = emptyProcessHistory(stepMs);
 	for (const [atMs, utilization] of scans) {
@@ -19,7 +19,7 @@ const historyOf = (scans: ReadonlyArray<readonly [atMs: number, share: number | 
 	return history;
 };
 
-test('the load series of a process reaches back to its first scan in bounded memory, and keeps the mean of the scans', () => {
+test('the load series of a process starts at its first scan and uses bounded memory', () => {
 	fc.assert(
 		fc.property(
 			fc.integer({min: 1, max: 1200}),
@@ -44,13 +44,13 @@ test('the load series of a process reaches back to its first scan in bounded mem
 	);
 });
 
-test('the load series of a process keeps the time of a rise when the resolution of the series drops', () => {
+test('the load series of a process keeps the time of a rise when its resolution drops', () => {
 	const history = historyOf(Array.from({length: 1000}, (_, index) => [index * stepMs, index < 500 ? 0 : 1]));
 	const {utilization} = processSeriesOf(history, 'a', 100)!;
 	expect([utilization[10], utilization[45], utilization[55], utilization[99]]).toEqual([0, 0, 1, 1]);
 });
 
-test('the load series of a process is blank for times without a scan, bridges one missed scan, and never shows unknown as zero', () => {
+test('the load series of a process bridges one missed scan and leaves longer gaps blank', () => {
 	const seen = historyOf([
 		[0, 0.2],
 		[2000, 0.2],
@@ -65,7 +65,7 @@ test('the load series of a process is blank for times without a scan, bridges on
 	expect(processSeriesOf(seen, 'b', 10)).toBeUndefined();
 });
 
-test('recordedProcesses forgets ended processes after a while, and readings from before the clock was set back', () => {
+test('recordedProcesses drops ended processes after some minutes, and all others if the clock was set back', () => {
 	const history = historyOf([[0, 1]]);
 	const others = (atMs: number): ProcessHistory => recordedProcesses(history, new Map([['b', {}]]), atMs);
 	expect(others(60_000).series.keys().toArray()).toEqual(['a', 'b']);

@@ -1,4 +1,4 @@
-/** Random histories of a store that returns to earlier states, with processes that remember it and others that do not. */
+/** Random histories of a store that returns to earlier states, with some processes that remember its data and some that do not. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
@@ -57,7 +57,7 @@ const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
 const root = person('root', 'root', 0);
 
-/** Ignores errors that are expected in a random history. */
+/** Runs the work and ignores errors that a random history can cause. */
 const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
 	try {
 		return await work();
@@ -90,9 +90,9 @@ async function scene() {
 		store: createRestoringStore(world.store, world),
 	}));
 	const wrappers: Wrapper[] = [];
-	/** The first join time of each waiting entry. */
+	/** The time at which each waiting entry first joined the queue. */
 	const joined = new Map<string, number>();
-	/** Leases granted since the last crash that have not ended. A restore must not touch them. */
+	/** Leases granted since the last crash that are still live, by GPU. A restore must not change them. */
 	const since = new Map<number, string>();
 	let disk: State | undefined;
 	let ids = 0;
@@ -207,7 +207,7 @@ async function scene() {
 		joined,
 		since,
 		async do({what, which}: Step) {
-			// Times are whole seconds, so two events can have the same time.
+			// Times are stored in whole seconds, so two events could otherwise have the same time.
 			world.pass(2);
 			await unlessRefused(async () => steps[what](which));
 		},
@@ -220,7 +220,7 @@ async function scene() {
 	};
 }
 
-/** Checks that each holding has one record, and that no two overlap. */
+/** Checks that the usage records of the same lease and GPU do not overlap in time. */
 async function checkHistory(world: World): Promise<void> {
 	const records = (await historyOf(world.store)).filter(({leaseId}) => leaseId !== undefined);
 	const groups = Map.groupBy(records, ({leaseId, gpuId}) => `${leaseId} ${gpuId}`);
@@ -232,9 +232,9 @@ async function checkHistory(world: World): Promise<void> {
 	}
 }
 
-/** Checks that after all have read, the holders are those in the store. */
+/** Checks that the wrappers that still hold a GPU are those in the store. */
 async function checkHolders({world, wrappers}: Awaited<ReturnType<typeof scene>>): Promise<void> {
-	// Twice, because the second process to restore may know a later holder.
+	// Two rounds, because the second wrapper to restore its lease may know a later holder than the first.
 	for (const wrapper of [wrappers, wrappers].flat()) {
 		const answer = await unlessRefused(async () => sendHeartbeat(wrapper.world, wrapper.jobLease));
 		wrapper.jobLease = answer?.jobLease ?? wrapper.jobLease;
@@ -269,7 +269,7 @@ const anySteps = fc.array(anyStep, {maxLength: 14, size: 'max'});
 
 type Round = {readonly steps: readonly Step[]; readonly isEmpty: boolean};
 
-/** Each round ends with a crash of the store. After the last step all processes read, and then everything must be right. */
+/** Plays rounds that each end with a crash of the store, and then the last steps. Afterwards all processes read, and the state must be right. */
 async function play(rounds: readonly Round[], last: readonly Step[]): Promise<void> {
 	const all = await scene();
 	for (const {steps, isEmpty} of rounds) {
@@ -296,7 +296,7 @@ async function play(rounds: readonly Round[], last: readonly Step[]): Promise<vo
 	await checkHistory(all.world);
 }
 
-test('restoring a store after data loss keeps one holder per GPU, unique records, the queue order and later grants', async () => {
+test('random restores after data loss never give a GPU two holders or change the queue order', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({steps: anySteps, isEmpty: fc.boolean()}), {minLength: 1, maxLength: 4}),
@@ -307,7 +307,7 @@ test('restoring a store after data loss keeps one holder per GPU, unique records
 	);
 });
 
-test('restoring a store after data loss does not replace a lease with a later lease that has already ended', async () => {
+test('restoring after data loss does not replace a lease with a later lease that has already ended', async () => {
 	const round = (...steps: readonly Step[]): Round => ({steps, isEmpty: false});
 	await play(
 		[
@@ -324,7 +324,7 @@ test('restoring a store after data loss does not replace a lease with a later le
 	);
 });
 
-test('the first reads after a crash of the store restore everything that the most recent reader had read', async () => {
+test('the first reads after a store crash restore everything that the most recent reader knew', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			anySteps,
@@ -339,7 +339,7 @@ test('the first reads after a crash of the store restore everything that the mos
 				}
 
 				await all.do({what: 'save', which: 0});
-				// All know something, and the last reader knows most.
+				// Every reader has read something, and the last one has read the newest state.
 				for (const [index, step] of after.entries()) {
 					await all.do(step);
 					await readCurrent(staying[index % 2]!);

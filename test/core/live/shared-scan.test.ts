@@ -58,7 +58,7 @@ const idle = [{lease: 'lease-1', index: 3, uuid: 'GPU-3', seconds: 21_600.5, unt
 
 const roundTrip = (observation: Observation) => decodeSharedScan(encodeSharedScan(observation)!);
 
-test('a shared scan is decoded by other viewers unchanged', () => {
+test('decodeSharedScan returns the scan that encodeSharedScan encoded', () => {
 	const {takenAtMs, ...shared} = observationOf([full, idleReading(0)], {
 		driverVersion: '590.48',
 		warnings: ['a warning'],
@@ -67,13 +67,13 @@ test('a shared scan is decoded by other viewers unchanged', () => {
 	expect(roundTrip({takenAtMs, ...shared})).toEqual(structuredClone(shared));
 });
 
-test('a shared scan preserves a failure, and that the processes of a GPU are unknown', () => {
+test("a shared scan keeps the scan's failure, and does not turn unknown processes into an empty list", () => {
 	const failure = {message: 'nvidia-smi did not answer in 10 s', hint: 'dmesg'};
 	expect(roundTrip(observationOf([], {failure}))).toMatchObject({gpus: [], failure});
 	expect(roundTrip(observationOf([{...idleReading(0), processes: undefined}]))?.gpus[0]?.processes).toBeUndefined();
 });
 
-test('a shared scan with long command lines is cut to a length that other viewers can read', () => {
+test('encodeSharedScan truncates long command lines so that the scan stays within the size limit', () => {
 	const processes = (count: number, length: number) =>
 		Array.from({length: count}, (_, pid) => ({pid, commandLine: 'x'.repeat(length), ancestors: ['y'.repeat(length)]}));
 	const some = roundTrip(observationOf([{...idleReading(0), processes: processes(100, 5000)}]));
@@ -102,18 +102,21 @@ test.each([
 	['another version', goodText.replace('"version":1', '"version":2')],
 	['no GPUs', withScan({gpus: undefined})],
 	['an unknown provider', withScan({provider: 'nobody'})],
-	['a GPU twice', withScan({gpus: [...good.scan.gpus, ...good.scan.gpus]})],
-	['more GPUs than a box holds', withScan({gpus: Array.from({length: 1025}, (_, index) => ({index, unknown: {}}))})],
-	['an index below zero', withGpu({index: -1})],
-	['memory below zero', withGpu({memoryUsedMiB: -1})],
-	['a number as text', withGpu({powerWatts: '540'})],
-	['null for a text', withGpu({uuid: null})],
-	['processes that are none', withGpu({processes: [1]})],
+	['the same GPU twice', withScan({gpus: [...good.scan.gpus, ...good.scan.gpus]})],
+	[
+		'more GPUs than a machine can have',
+		withScan({gpus: Array.from({length: 1025}, (_, index) => ({index, unknown: {}}))}),
+	],
+	['a negative index', withGpu({index: -1})],
+	['negative memory', withGpu({memoryUsedMiB: -1})],
+	['a text in place of a number', withGpu({powerWatts: '540'})],
+	['null in place of a text', withGpu({uuid: null})],
+	['a number in place of a process', withGpu({processes: [1]})],
 	['a process without a pid', withGpu({processes: [{}]})],
-	['a health problem of no kind', withGpu({health: [{words: 'x'}]})],
-	['idleness below zero', withScan({idle: [{lease: 'a', index: 0, seconds: -5}]})],
-	['a process that began at a time that no date has', withGpu({processes: [{pid: 1, startTime: 1e13}]})],
-	['idleness up to a time that no date has', withScan({idle: [{lease: 'a', index: 0, seconds: 5, until: 1e13}]})],
+	['a health problem without a kind', withGpu({health: [{words: 'x'}]})],
+	['a negative idle time', withScan({idle: [{lease: 'a', index: 0, seconds: -5}]})],
+	['a process whose start is not a valid date', withGpu({processes: [{pid: 1, startTime: 1e13}]})],
+	['an idle time whose end is not a valid date', withScan({idle: [{lease: 'a', index: 0, seconds: 5, until: 1e13}]})],
 	['1e999', goodText.replace('"powerWatts":540.5', '"powerWatts":1e999')],
 ])('decodeSharedScan rejects a scan with %s', (_, posted) => {
 	expect(decodeSharedScan(goodText)).toBeDefined();
@@ -121,7 +124,7 @@ test.each([
 	expect(decodeSharedScan(posted)).toBeUndefined();
 });
 
-test('decodeSharedScan drops fields of a later version and never changes a prototype', () => {
+test("decodeSharedScan drops unknown fields and cannot change an object's prototype", () => {
 	const posted = goodText
 		.replace('"uuid":"GPU-3"', '"uuid":"GPU-3","later":{"a":1},"__proto__":{"polluted":1}')
 		.replace('"fanPercent":"[N/A]"', '"__proto__":"x"');
@@ -144,7 +147,7 @@ test('decodeSharedScan never throws', () => {
 			},
 		),
 	);
-	// A valid scan with one invalid value.
+	// A valid scan in which one value is replaced by an invalid one.
 	fc.assert(
 		fc.property(fc.constantFrom(...Object.keys(good.scan.gpus[0]!)), fc.jsonValue(), (name, value) => {
 			const shared = decodeSharedScan(withGpu({[name]: value}));

@@ -1,4 +1,4 @@
-/** Viewers that share the scans of one viewer, in real time with short intervals. */
+/** Several viewers that share the scans of one viewer, in real time with short intervals. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
@@ -13,7 +13,7 @@ import {createSharedGpus} from '../../../source/core/live/shared-scanner.js';
 
 const intervalMs = 100;
 
-/** A viewer that reads in the same interval as the others. Closed when the test ends. */
+/** Creates a viewer with the same interval as the others. It is closed when the test ends. */
 function watch(
 	world: World,
 	more: {readonly intervalMs?: number; readonly opened?: () => void; readonly closed?: () => void} = {},
@@ -37,7 +37,7 @@ function watch(
 	return provider;
 }
 
-/** Reads this many times, one interval apart, as the monitor does. */
+/** Reads this many times, one interval apart, like the monitor. */
 async function scanTimes(provider: GpuProvider, times: number): Promise<readonly Observation[]> {
 	const seen: Observation[] = [];
 	for (let round = 0; round < times; round++) {
@@ -66,7 +66,7 @@ test('ten viewers share one scan per interval', async () => {
 	}
 });
 
-test('other viewers see the true age of a shared scan', async () => {
+test('every viewer sees the true age of a shared scan', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
 	await sleep(60);
@@ -83,9 +83,9 @@ test('viewers share a failed scan', async () => {
 	expect(world.scans()).toBe(1);
 });
 
-test('another viewer scans within seconds after the scanning viewer was killed', async () => {
+test('another viewer starts to scan within seconds after the scanning viewer is killed', async () => {
 	const world = await createLiveWorld(1);
-	// A viewer that got the role and was killed.
+	// Simulates a viewer that was killed while it had the scanner role.
 	await world.store.scans.claim({owner: 'dead', intervalMs}, 1);
 	const began = world.clock.monotonicMs();
 	const [first] = await scanTimes(watch(world), 2);
@@ -94,7 +94,7 @@ test('another viewer scans within seconds after the scanning viewer was killed',
 	expect(world.scans()).toBe(2);
 });
 
-test('closing the viewer that scans releases its resources, and another viewer scans at once', async () => {
+test('another viewer scans at once when the scanning viewer closes', async () => {
 	const world = await createLiveWorld(1);
 	let open = 0;
 	const counted = {opened: () => open++, closed: () => open--};
@@ -111,7 +111,7 @@ test('closing the viewer that scans releases its resources, and another viewer s
 	expect({scans: world.scans(), open}).toEqual({scans: 2, open: 1});
 });
 
-test('a viewer that is closed while it asks to become the scanning viewer never scans', async () => {
+test('a viewer that is closed while it asks for the scanner role never scans', async () => {
 	const world = await createLiveWorld(1);
 	const asked = Promise.withResolvers<void>();
 	const mayAnswer = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ test('the viewer with the shortest interval scans for all viewers', async () => 
 	expect(world.clock.monotonicMs() - third!.takenAtMs).toBeLessThan(2000);
 });
 
-test('viewers scan separately while the store is down, and share scans again when it is back', async () => {
+test('viewers scan for themselves while the store is down, and share scans again afterwards', async () => {
 	const live = await createLiveWorld(1);
 	let isAway = true;
 	const store = {
@@ -208,7 +208,7 @@ test.each(['', 'garbage', '{"version":1,"scan":{}}'])(
 	},
 );
 
-test('a viewer shares no scans with the pool of another machine', async () => {
+test('a viewer does not share its scans with the pool of another machine', async () => {
 	const world = await createLiveWorld(1);
 	const stranger = watch({...world, host: {...world.host, machineId: 'elsewhere', bootId: 'other'}});
 	await stranger.observe();
@@ -216,7 +216,7 @@ test('a viewer shares no scans with the pool of another machine', async () => {
 	expect(await world.store.scans.claim({owner: 'me', intervalMs}, 1)).toBe(true);
 });
 
-test('a process that grants GPUs makes its own scan, so a forged scan in the store cannot influence grants', async () => {
+test('reserve makes its own scan, so a forged shared scan cannot influence grants', async () => {
 	const world = await createLiveWorld(1);
 	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 40_000}]));
 	const watched = watch(world);
@@ -229,7 +229,7 @@ test('a process that grants GPUs makes its own scan, so a forged scan in the sto
 	});
 });
 
-test('the viewer that scans next continues the idle time of a lease from the shared scan', async () => {
+test('a viewer that takes over the scanner role continues the idle times in the shared scan', async () => {
 	const world = await createLiveWorld(1);
 	const alice = person('alice');
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
@@ -244,7 +244,7 @@ test('the viewer that scans next continues the idle time of a lease from the sha
 	expect(await second.observe()).toMatchObject({idle: []});
 });
 
-test('a viewer in an isolated job shows the scans of other viewers and shares none of its own', async () => {
+test('a viewer in an isolated job shows shared scans but never shares its own', async () => {
 	const world = await createLiveWorld(2);
 	const inside = createSharedGpus({
 		...world.as(1),
@@ -266,7 +266,7 @@ test('a viewer in an isolated job shows the scans of other viewers and shares no
 	expect(seen.every(({gpus}) => gpus.every(({failure}) => failure === undefined))).toBe(true);
 	const shown = await inside.observe();
 	expect(shown.isPartial).toBeUndefined();
-	// Alone again, this viewer scans for itself.
+	// This viewer is the only one again, so it scans for itself.
 	await outside.close!();
 	await eventually(async () => (await inside.observe()).isPartial === true);
 });

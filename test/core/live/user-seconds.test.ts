@@ -32,11 +32,11 @@ const eachSecond = {
 
 const uses = Object.keys(eachSecond) as readonly Use[];
 
-test('the GPU seconds of a user count the GPUs held in each second, except while the store was down', () => {
+test('countUserSeconds counts held GPU seconds per user, except while the store is down', () => {
 	const second = fc.record({
 		gpus: fc.array(fc.constantFrom(...uses), {minLength: 3, maxLength: 3}),
 		isLost: fc.boolean(),
-		// A change can have no news, and sums can be read at any time.
+		// A change may be published or not, and the sums can be read at any time.
 		isPublished: fc.boolean(),
 		isAsked: fc.boolean(),
 	});
@@ -65,7 +65,7 @@ test('the GPU seconds of a user count the GPUs held in each second, except while
 					rows: gpus.map((use) => rowOf(use)),
 					lost: isLost ? {reason: 'away', since: 0} : undefined,
 				} as unknown as LiveState;
-				// The view reports each change.
+				// A live view publishes every change of its state.
 				if (isPublished || JSON.stringify(state) !== last) {
 					changed?.(state);
 				}

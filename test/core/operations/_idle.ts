@@ -1,4 +1,4 @@
-/** A pool in which alice holds GPUs and a policy returns idle ones. */
+/** A pool in which alice holds GPUs and whose policy reclaims idle reservations. */
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {policyKeyNames, type PolicyKeyName} from '../../../source/core/rules/policy/keys.js';
 import {createReclaimer, type Reclaimer} from '../../../source/core/operations/reclaim.js';
@@ -33,7 +33,7 @@ export const setPolicy = async (
 	);
 };
 
-/** Bob waits for one of these GPUs, or for any two. */
+/** Adds a queue entry of bob for these GPUs, or for any two. */
 export const joinAs = async (
 	world: TestWorld,
 	{
@@ -53,13 +53,13 @@ export const joinAs = async (
 type IdleBox = {
 	readonly world: TestWorld;
 	readonly reclaimer: Reclaimer;
-	/** Passes this many seconds, scans, and looks. Returns what `look` returns. */
+	/** Passes this many seconds, scans the GPUs and calls `look` of the reclaimer. Returns what `look` returns. */
 	readonly lookAfter: (
 		seconds: number,
 		gpus?: readonly GpuReading[],
 		changes?: Partial<Observation>,
 	) => Promise<number>;
-	/** Looks every minute, for this many minutes. */
+	/** Calls `lookAfter` every minute, for this many minutes. */
 	readonly lookFor: (minutes: number, gpus?: readonly GpuReading[]) => Promise<void>;
 	readonly holders: () => Promise<ReadonlyArray<string | undefined>>;
 	readonly idleOf: (index: number) => Promise<unknown>;
@@ -70,7 +70,7 @@ export const allIdle = [0, 1, 2, 3].map((index) => idleReading(index));
 
 const idleAfterHalfAnHour = {'idle.after': '30m'} as const;
 
-/** Alice holds GPUs 0 and 1 for a day. */
+/** Creates a pool in which alice holds GPUs 0 and 1 for a day. */
 export async function createIdleBox(
 	settings: Parameters<typeof setPolicy>[1] = idleAfterHalfAnHour,
 	wrap?: (store: Store) => Store,

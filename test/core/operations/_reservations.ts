@@ -1,4 +1,3 @@
-/** Helpers for tests of reservations. */
 import type {Refusal} from '../../../source/core/rules/grants/newcomer-grant.js';
 import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import {person, type TestWorld} from '../../_helpers/world.js';

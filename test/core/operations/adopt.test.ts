@@ -20,7 +20,7 @@ const training: GpuProcess = {pid: 700, startTicks: 7007, user: 'alice', name: '
 
 let world: TestWorld;
 
-/** A process on GPUs 1 and 3. */
+/** Makes scans report this process on GPUs 1 and 3. */
 const seeProcess = (process: GpuProcess) => {
 	world.see(() =>
 		observationOf(
@@ -63,7 +63,7 @@ test('adopt reserves the GPUs that a process uses until the process ends', async
 	});
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
-	// The state of a hidden process is unknown, so its lease stays.
+	// The state of a hidden process is unknown, so its lease does not end.
 	world.processes.set(700, 'unknown');
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
@@ -106,12 +106,12 @@ test('adopt refuses a process that does not exist or uses no GPU', async () => {
 	await refusal({pid: 702}, 'not-found', 'Process 702 uses no GPU, according to the GPU tool');
 });
 
-test('adopt refuses a later process with the same pid', async () => {
+test('adopt refuses a later process that reuses the pid', async () => {
 	await refusal({startTicks: 7006}, 'not-found', 'Process 700 has ended, and another process has its pid now');
 	expect(await adopting({startTicks: 7007})).toMatchObject({gpus: [1, 3]});
 });
 
-test('adopt reserves the MIG instance that a process uses, next to the holder of another instance', async () => {
+test('adopt reserves the MIG instance that a process uses, even if another instance of the GPU is held', async () => {
 	const onInstance = (gpuInstanceId: number) => ({...training, gpuInstanceId, computeInstanceId: 0});
 	const see = (gpuInstanceId: number) => {
 		world.see(() =>

@@ -1,4 +1,4 @@
-/** Grants to agents: the limit for all of them, and the end of what they hold. */
+/** Grants to agents: their common limit, and when their reservations end. */
 import {expect, test} from 'vitest';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
@@ -29,7 +29,7 @@ const asked = (world: TestWorld, more: Partial<AcquireRequest> = {}): AcquireReq
 const heldByAgents = async (world: TestWorld): Promise<number> =>
 	holdingsIn((await readCurrent(world)).gpus).filter(({lease}) => lease.via !== undefined).length;
 
-test('agents that ask at the same moment never hold more than agents.max-gpus together', async () => {
+test('concurrent requests from agents never exceed agents.max-gpus', async () => {
 	const world = await createTestWorld({gpuCount: 6});
 	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '3'}]);
 	const answers = await Promise.all(
@@ -44,7 +44,7 @@ test('agents that ask at the same moment never hold more than agents.max-gpus to
 	expect((await reserve(world, {requester: person('bob'), count: 3, durationSeconds: 60})).kind).toBe('granted');
 });
 
-test('an agent over the limit waits for another agent, and nobody waits behind it', async () => {
+test('an agent over the limit waits for another agent without blocking requests from people', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '1'}]);
 	await acquireNow(world, asked(world), 'first');
@@ -67,7 +67,7 @@ test('an agent over the limit waits for another agent, and nobody waits behind i
 	expect((await readCurrent(world)).queue).toEqual([]);
 });
 
-test('people take the GPUs that a waiting agent over the limit has collected', async () => {
+test("a person's request can take GPUs that an agent over the limit has collected", async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '2'}]);
 	await reserve(world, {requester: person('bob'), ids: [1], count: 1, durationSeconds: 60_000});
@@ -86,7 +86,7 @@ test('people take the GPUs that a waiting agent over the limit has collected', a
 	await waiting;
 });
 
-test('a reservation of an agent ends at its time, and its server does not take it back', async () => {
+test("an agent's reservation ends at its expiry and is not restored by the next heartbeat", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await acquireNow(world, asked(world), 'lease');
 	const jobLease = await findJobLease(world, 'lease');
@@ -100,7 +100,7 @@ test('a reservation of an agent ends at its time, and its server does not take i
 	expect(audit.at(-1)).toMatchObject({kind: 'expired', via: 'mcp claude-code', leaseId: 'lease'});
 });
 
-test('a renewal moves the end and is bounded by agents.max-duration from the start of the reservation', async () => {
+test("renewing an agent's reservation cannot exceed agents.max-duration since its start", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await changePolicy(world, root, [{key: 'agents.max-duration', value: '1h'}]);
 	await acquireNow(world, asked(world), 'lease');
@@ -122,7 +122,7 @@ test('a renewal moves the end and is bounded by agents.max-duration from the sta
 	);
 });
 
-test('a renewal never moves the end beyond limits.max-duration from now', async () => {
+test("renewing an agent's reservation cannot move the end beyond limits.max-duration from now", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await changePolicy(world, root, [{key: 'limits.max-duration', value: '1h'}]);
 	await acquireNow(world, asked(world), 'lease');
@@ -133,7 +133,7 @@ test('a renewal never moves the end beyond limits.max-duration from now', async 
 	await renewJobLease(world, person('alice'), {jobLease, seconds: 3600});
 });
 
-test('the process that keeps a reservation sends no heartbeats, and a grant from the queue keeps it that way', async () => {
+test('a reservation that is bound to a process needs no heartbeats, also after waiting in the queue', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const job = {...world.host.self, pid: 4711};
 	const seen: Progress[] = [];

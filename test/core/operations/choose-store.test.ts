@@ -33,7 +33,7 @@ test('chooseStore prefers the recorded pool to every automatic choice', async ()
 	expect(await choose({asked: 'embedded', recorded: sharedRecord})).toMatchObject({kind: 'shared'});
 });
 
-test('chooseStore prefers a Redis with a pool to the private pool, and the private pool to none', async () => {
+test('chooseStore prefers Redis with a pool to a private pool, and a private pool to none', async () => {
 	expect(await choose({hasPrivatePool: true}, 'pool')).toEqual({kind: 'redis'});
 	expect(await choose({hasPrivatePool: true}, 'no-pool')).toEqual({kind: 'private'});
 	expect(await choose({}, 'no-answer')).toEqual({kind: 'none'});
@@ -50,7 +50,7 @@ test('chooseStore never replaces a recorded Redis that is down with a private po
 	}
 });
 
-test('chooseStore refuses a private pool next to a shared one', async () => {
+test('chooseStore refuses a private pool while a shared pool exists', async () => {
 	expect(await choose({asked: 'embedded', hasPrivatePool: true}, 'pool')).toEqual({
 		kind: 'private-refused',
 		because: 'redis',
@@ -61,7 +61,7 @@ test('chooseStore refuses a private pool next to a shared one', async () => {
 	});
 });
 
-test('chooseStore never chooses a private pool or none while a shared pool exists', async () => {
+test('chooseStore always finds the shared pool if one exists, for any settings', async () => {
 	const record = fc.constantFrom(undefined, redisRecord, sharedRecord);
 	await fc.assert(
 		fc.asyncProperty(

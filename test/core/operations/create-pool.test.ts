@@ -25,7 +25,7 @@ test('createPool without force does not change an existing pool', async () => {
 	expect((await readStatus(world)).pool.gpuCount).toBe(4);
 });
 
-test('createPool with force ends every lease with a usage record, removes invalid records and counts the leases', async () => {
+test('createPool with force ends every lease and writes its usage record', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.gpus.set(3, 'garbage');
@@ -42,7 +42,7 @@ test('createPool with force ends every lease with a usage record, removes invali
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
 });
 
-test('createPool with force records the use of an expired reservation up to its end, of a crashed job to its heartbeat', async () => {
+test('createPool with force records the usage of expired reservations and crashed jobs up to their true end', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {...request, count: 1, durationSeconds: 60});
 	const job = {requester: person('bob'), count: 1, tenure: {type: 'run'}} as const;
@@ -56,7 +56,7 @@ test('createPool with force records the use of an expired reservation up to its 
 	]);
 });
 
-test('createPool with force replaces an unreadable pool and records the ended leases', async () => {
+test('createPool with force replaces an unreadable pool', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.pool = {...world.memory.state.pool, gpuCount: 'many'};
@@ -84,7 +84,7 @@ test.each([0, -1, 1.5, NaN, 1025])('createPool rejects a pool of %d GPUs', async
 	await expect(createPool(world, {gpuCount, provider: 'fake', force: true})).rejects.toMatchObject({exitCode: 2});
 });
 
-test('createPool tries again after conflicting changes, but not forever', async () => {
+test('createPool retries after conflicting changes, but not forever', async () => {
 	const world = await createTestWorld();
 	const answers: CommitOutcome[] = ['conflict', 'conflict'];
 	const store = {
@@ -101,7 +101,7 @@ test('createPool tries again after conflicting changes, but not forever', async 
 	});
 });
 
-test('createPool with fewer GPUs also ends a lease that was granted during the command', async () => {
+test('createPool with fewer GPUs ends a lease that was granted during the command', async () => {
 	let isLate = false;
 	const world = await createTestWorld({
 		wrap: (store) => ({

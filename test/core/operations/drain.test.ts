@@ -28,7 +28,7 @@ const joinAs = async (world: TestWorld, id: string, wanted: {count: number; ids?
 		),
 	);
 
-test('drain keeps the current lease of a GPU and prevents new grants, even by force, until undrain', async () => {
+test('drain keeps the current lease of a GPU but prevents new grants, even with force', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await ask(world, {ids: [1]});
 	expect(await drain(world, root, [1, 0], 'fan')).toEqual({gpus: [0, 1], leased: [1]});
@@ -59,7 +59,7 @@ test('drain keeps the current lease of a GPU and prevents new grants, even by fo
 	]);
 });
 
-test('a waiting request gives up a held GPU that is drained, and takes another GPU instead', async () => {
+test('a waiting request gives up a held GPU that is drained and gets another one instead', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await ask(world, {ids: [1, 2]});
 	const drainAndRelease = async () => {
@@ -87,7 +87,7 @@ test('a waiting request gives up a held GPU that is drained, and takes another G
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'error', problem: 'drained: fan'});
 });
 
-test('drain prevents a grant whose scan came before the drain and whose commit comes after it', async () => {
+test('drain prevents a grant whose scan precedes the drain and whose commit follows it', async () => {
 	const made: TestWorld[] = [];
 	let hasDrained = false;
 	const world = await createTestWorld({
@@ -127,7 +127,7 @@ test('a queue entry that waits for a drained GPU blocks no other request', async
 	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}, {}, {}]});
 });
 
-test('a request for any GPU avoids a drained GPU, and a request for that GPU is served after undrain', async () => {
+test('a waiting request for any GPU gets an undrained one, and a request for the drained GPU waits for undrain', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await ask(world, {ids: [1]});
 	await drain(world, root, [0], undefined);
@@ -141,7 +141,7 @@ test('a request for any GPU avoids a drained GPU, and a request for that GPU is 
 	expect(await first).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('an unhealthy GPU shows its problem and is granted only by force', async () => {
+test('an unhealthy GPU shows its problem and is granted only with force', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const sick = {...idleReading(0), health: [{kind: 'xid', words: 'Xid 79'}]} satisfies GpuReading;
 	world.see(() => observationOf([sick, idleReading(1)]));
@@ -155,7 +155,7 @@ test('an unhealthy GPU shows its problem and is granted only by force', async ()
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'in-use', problem: 'Xid 79'});
 });
 
-test('an unreadable drains record prevents all grants until undrain repairs it', async () => {
+test('an unreadable drains record prevents all grants until undrain replaces it', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.memory.state.drains = 'not json';
 	expect(await ask(world, {force: true})).toMatchObject({
@@ -167,7 +167,7 @@ test('an unreadable drains record prevents all grants until undrain repairs it',
 	expect((await readCurrent(world)).drains.keys().toArray()).toEqual([0]);
 });
 
-test('drain and undrain refuse unknown and repeated ids and change nothing', async () => {
+test('drain and undrain reject unknown and repeated ids', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	for (const ids of [[2], [-1], [0, 0], [0.5]]) {
 		await expect(drain(world, root, ids, undefined)).rejects.toMatchObject({code: 'impossible'});
@@ -177,7 +177,7 @@ test('drain and undrain refuse unknown and repeated ids and change nothing', asy
 	expect((await readCurrent(world)).stored.drains).toBeUndefined();
 });
 
-test('neither adopt nor a job gets a drained GPU', async () => {
+test('neither adopt nor run can take a drained GPU', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await drain(world, root, [0], 'fan');
 	const processes = [{pid: 7, user: 'alice', startTicks: 1}];

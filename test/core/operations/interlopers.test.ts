@@ -1,4 +1,4 @@
-/** Changes by other processes between a command's read and its commit: nothing is overwritten, overtaken or granted twice. */
+/** Changes by other processes between a command's read and its commit. None is overwritten or overtaken, and no GPU is granted twice. */
 import {expect, test} from 'vitest';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {drain, undrain} from '../../../source/core/operations/pool/drain.js';
@@ -25,13 +25,13 @@ const poolOfTwo: Interlude = async (_, others) => createPool(others, {gpuCount: 
 const reserveId = async (world: TestWorld, id: number, requester = alice) =>
 	reserve(world, {requester, count: 1, ids: [id], durationSeconds: 3600});
 
-test('reserve does not overtake a queue entry that was added during the command', async () => {
+test('reserve does not overtake a queue entry that joins during the command', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(bobWaits);
 	expect(await reserveId(world, 0)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}]});
 });
 
-test('undoing a release does not overtake a queue entry that was added during the command', async () => {
+test('undoRelease does not overtake a queue entry that joins during the command', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await reserveId(world, 0);
 	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
@@ -42,7 +42,7 @@ test('undoing a release does not overtake a queue entry that was added during th
 	});
 });
 
-test.each([0, 1])('undoing several reservations skips GPU %d if somebody takes it first', async (taken) => {
+test.each([0, 1])('undoRelease of several reservations skips GPU %d if somebody takes it first', async (taken) => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	await reserveId(world, 1);
@@ -58,21 +58,21 @@ test.each([0, 1])('undoing several reservations skips GPU %d if somebody takes i
 	await checkAuditLog(world, await readCurrent(world));
 });
 
-test('reserve grants no GPU that the pool loses during the command', async () => {
+test('reserve does not grant a GPU that is removed from the pool during the command', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(poolOfTwo);
 	await expect(reserveId(world, 3)).rejects.toMatchObject({code: 'impossible'});
 	expect(world.memory.state.gpus.has(3)).toBe(false);
 });
 
-test('drain refuses a GPU that the pool loses during the command', async () => {
+test('drain refuses a GPU that is removed from the pool during the command', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(poolOfTwo);
 	await expect(drain(world, alice, [3], undefined)).rejects.toMatchObject({code: 'impossible'});
 	expect((await readCurrent(world)).drains.size).toBe(0);
 });
 
-test('two concurrent drains are both applied, and so are two concurrent undrains', async () => {
+test('concurrent drains are both applied, and so are concurrent undrains', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(async (_, others) => drain(others, bob, [1], 'bob’s'));
 	await drain(world, alice, [0], 'alice’s');
@@ -90,7 +90,7 @@ test('two concurrent drains are both applied, and so are two concurrent undrains
 	expect(await drained()).toEqual([1, 2]);
 });
 
-test('a release that comes too late does not end the next lease on the GPU, and writes no second usage record', async () => {
+test("a late release does not end the GPU's next lease", async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	before(async (_, others) => {
@@ -105,7 +105,7 @@ test('a release that comes too late does not end the next lease on the GPU, and 
 	await checkAuditLog(world, snapshot);
 });
 
-test('reading the pool does not release GPUs that are held for a queue entry which is added during the read', async () => {
+test('reading the pool keeps GPUs held for a queue entry that joins during the read', async () => {
 	const {world, before} = await createInterruptedWorld();
 	const lease = {
 		user: 'bob',
@@ -120,7 +120,7 @@ test('reading the pool does not release GPUs that are held for a queue entry whi
 	expect(await historyOf(world.store)).toEqual([]);
 });
 
-test('a lease that is released while the pool is recreated gets one usage record', async () => {
+test('a lease that is released while the pool is recreated gets only one usage record', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	await reserveId(world, 1);

@@ -1,6 +1,6 @@
 /**
-Random histories of people who reserve, release, extend, die and wait, on the reference store. After every step the invariants
-hold: one live lease a GPU, every ended lease exactly one record, nothing dead holds a GPU, nobody touches another's lease.
+Random commands of several people on the reference store. After every step: each GPU has at most one live lease, every ended lease has exactly
+one usage record, no dead process holds a GPU, and nobody has changed another account's lease.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -55,7 +55,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 	fc.record({do: fc.constant('beat' as const)}),
 );
 
-/** A `run` lease with a live process, as the wrapper takes it. */
+/** Takes a `run` lease with a live process, like the wrapper. */
 async function startRun(world: TestWorld, {who: index, id, pid}: Extract<Step, {do: 'run'}>, leaseId: string) {
 	const {snapshot} = await readStatus(world);
 	if (snapshot.gpus[id]!.kind !== 'free') {
@@ -71,14 +71,14 @@ async function startRun(world: TestWorld, {who: index, id, pid}: Extract<Step, {
 	return answer.kind === 'granted';
 }
 
-/** Writes the heartbeat of a live job, which any process may do. */
+/** Returns the record of a GPU without its heartbeat, which any process may renew for a live job. */
 const withoutHeartbeat = (record: GpuRecord) =>
 	isLeased(record) ? {index: record.index, lease: {...record.lease, lastHeartbeat: undefined}} : record;
 
-/** Whether one lease holds the GPU alone. */
+/** A lease id and a GPU index. */
 type Held = `${string}/${number}`;
 
-/** Carries out one step, and returns the holdings that began in it. */
+/** Carries out one step. Returns the holdings that began in it. */
 async function act(
 	world: TestWorld,
 	step: Step,
@@ -107,7 +107,7 @@ async function act(
 
 		case 'extend': {
 			const {extended, now} = await extend(world, requester, selection, {by: extensionSeconds});
-			// I6: an ended lease is not extended, however late the commit is.
+			// An ended lease is not extended, however late the commit is.
 			for (const {expiryTime} of extended) {
 				expect(expiryTime - extensionSeconds).toBeGreaterThan(now);
 			}
@@ -132,7 +132,7 @@ async function act(
 		case 'die': {
 			world.processes.set(step.pid, 'dead');
 			for (const [id, {leases}] of wrappers) {
-				// No more heartbeats.
+				// Dead processes send no heartbeats.
 				if (leases.values().some(({lease: {holder}}) => holder?.pid === step.pid)) {
 					wrappers.delete(id);
 				}
@@ -142,7 +142,7 @@ async function act(
 		}
 
 		case 'beat': {
-			// Includes those whose GPU has another lease now.
+			// Includes wrappers whose GPU has another lease now.
 			for (const [id, hold] of wrappers) {
 				wrappers.set(id, (await sendHeartbeat(world, hold)).jobLease);
 			}
@@ -152,8 +152,8 @@ async function act(
 	}
 }
 
-test('random histories of reserve, release, extend and run keep the pool consistent after every step', async () => {
-	/** How many times each kind of step changed something, a commit conflicted, and a heartbeat was sent for an ended lease. */
+test('the pool stays consistent after every step of random reserve, release, extend and run commands', async () => {
+	/** How often each kind of step changed something, a commit conflicted, or a heartbeat was sent for an ended lease. */
 	const met = {reserve: 0, 'reserve-ids': 0, release: 0, extend: 0, pass: 0, run: 0, die: 0, conflict: 0, late: 0};
 
 	await fc.assert(
@@ -193,7 +193,7 @@ test('random histories of reserve, release, extend and run keep the pool consist
 					met[current.do] += JSON.stringify(snapshot.gpus) === JSON.stringify(before) ? 0 : 1;
 				}
 
-				// I2: every change was made to a lease of the acting account, or the lease expired at that time.
+				// Every change was made to a lease of the acting account, or the lease expired at that time.
 				const others = before
 					.filter((record) => isLeased(record))
 					.filter(({lease}) => (lease.expiryTime ?? Infinity) > snapshot.now)
@@ -205,13 +205,13 @@ test('random histories of reserve, release, extend and run keep the pool consist
 				expect(others.map(({index}) => withoutHeartbeat(snapshot.gpus[index]!))).toEqual(
 					others.map((record) => withoutHeartbeat(record)),
 				);
-				// I5: after a read, no dead process holds a GPU.
+				// After a read, no dead process holds a GPU.
 				for (const {lease} of live) {
 					expect(lease.holder && world.processes.get(lease.holder.pid)).not.toBe('dead');
 					expect(lease.expiryTime ?? Infinity).toBeGreaterThan(snapshot.now);
 				}
 
-				// I1 and I3: each holding that ever existed is live exactly once or has one record.
+				// Each holding is either live or has exactly one usage record.
 				const held = live.map(({index, lease}) => `${lease.leaseId}/${index}`);
 				const ended = (await historyOf(world.store)).map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`);
 				expect([...held, ...ended].toSorted()).toEqual([...begun].toSorted());

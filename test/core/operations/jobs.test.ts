@@ -29,7 +29,7 @@ const states = async (world: TestWorld) =>
 	(await readCurrentJobs(world)).records.map((record) => [record.number, record.kind === 'job' && record.job.state]);
 
 describe('submitted jobs', () => {
-	test('have the next numbers, and an array has one for each index', async () => {
+	test('get consecutive numbers, and an array gets one number for each index', async () => {
 		const world = await createTestWorld();
 		expect((await submit(world)).map(({number, log}) => [number, log])).toEqual([[1, '/jobs/1.log']]);
 		const members = await submit(world, {array: {indices: [0, 3], limit: 1}});
@@ -45,7 +45,7 @@ describe('submitted jobs', () => {
 		]);
 	});
 
-	test('get different numbers when many are submitted at once', async () => {
+	test('get different numbers when they are submitted concurrently', async () => {
 		const world = await createTestWorld();
 		const jobs = await Promise.all(Array.from({length: 20}, async () => submit(world)));
 		expect(
@@ -75,7 +75,7 @@ describe('submitted jobs', () => {
 		]);
 	});
 
-	test('are forgotten 30 days after their end, unless another job waits for them', async () => {
+	test('are deleted 30 days after their end, unless another job waits for them', async () => {
 		const world = await createTestWorld();
 		await submit(world);
 		await submit(world);
@@ -89,7 +89,7 @@ describe('submitted jobs', () => {
 });
 
 describe('a wrapper', () => {
-	test('takes its job once, and only with its token', async () => {
+	test("starts its job only once, and only with the job's token", async () => {
 		const world = await createTestWorld();
 		const [job] = await submit(world);
 		const take = async (token: string) => changeJob(world, 1, (found) => taken(found, token, world.host));
@@ -111,7 +111,7 @@ describe('a wrapper', () => {
 		expect(await states(world)).toEqual([[1, 'cancelled']]);
 	});
 
-	test('runs a failing job again as often as asked, and a cancelled one not', async () => {
+	test('reruns a failed job for each --retries, but does not rerun a cancelled job', async () => {
 		const world = await createTestWorld();
 		await submit(world, {retries: 2});
 		const run = async () => {
@@ -167,7 +167,7 @@ describe('the keeper of a job', () => {
 		return keeper!;
 	};
 
-	test('puts the record back if the store has lost all jobs', async () => {
+	test('restores the job record if the store has lost all jobs', async () => {
 		const world = await createTestWorld();
 		await submit(world);
 		const keeper = await keep(world);
@@ -177,11 +177,11 @@ describe('the keeper of a job', () => {
 		world.memory.state.jobRecords.clear();
 		await keeper.update((job, now) => ended(job, {exitCode: 0}, now));
 		expect(await states(world)).toEqual([[2, 'completed']]);
-		// The numbers go on.
+		// Lost numbers are not reused.
 		expect((await submit(world))[0]!.number).toBe(3);
 	});
 
-	test('overwrites an earlier state that a restarted store shows, and a wrong loss', async () => {
+	test('overwrites an outdated state and a false report that the job was lost', async () => {
 		const world = await createTestWorld();
 		const keeper = await keep(world);
 		const early = new Map(world.memory.state.jobRecords);
@@ -202,7 +202,7 @@ describe('the keeper of a job', () => {
 		expect(await states(world)).toEqual([[1, 'pending']]);
 	});
 
-	test('waits for another job and starts when it has completed, or is cancelled when it failed', async () => {
+	test('starts its job when the dependency has completed, and cancels it if the dependency failed', async () => {
 		const world = await createTestWorld();
 		const first = await keep(world);
 		const second = await keep(world, {after: [{id: '1', isAny: false}]});

@@ -1,4 +1,4 @@
-/** The limits of accounts in everything that grants, extends or restores reservations. */
+/** Account limits in every operation that grants, extends or restores reservations. */
 import {describe, expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {CanhazgpuError} from '../../../source/errors.js';
@@ -53,7 +53,7 @@ const collect =
 const overBy = (held: number) => ({kind: 'refused', overLimit: {account: 'ada', held, ahead: 0}});
 
 describe('max-gpus', () => {
-	test('counts all labels of an account, and neither others nor root', async () => {
+	test('counts the GPUs of an account under all its labels, and does not limit root', async () => {
 		const world = await worldWith({'limits.max-gpus': '1'});
 		expect(await take(world, [0], person('ada', 'lab'))).toMatchObject({kind: 'granted'});
 		expect(await take(world, [1])).toMatchObject(overBy(1));
@@ -61,7 +61,7 @@ describe('max-gpus', () => {
 		expect(await take(world, [2, 3], root)).toMatchObject({kind: 'granted'});
 	});
 
-	test('is also that of the groups to which the process belongs', async () => {
+	test('can be raised by a group of the account', async () => {
 		const world = await worldWith({'limits.max-gpus': '1', 'limits.group.staff.max-gpus': '2'});
 		const staff = {
 			...world,
@@ -86,7 +86,7 @@ describe('max-gpus', () => {
 		expect(await adopt(world, {requester: root, pid: 700})).toMatchObject({gpus: [3], owner: 'ada'});
 	});
 
-	test('applies to all reservations that one undo restores together', async () => {
+	test('applies to the sum of all reservations that one undo restores', async () => {
 		const world = await worldWith({'limits.max-gpus': '2'});
 		await take(world, [0]);
 		await take(world, [1]);
@@ -98,7 +98,7 @@ describe('max-gpus', () => {
 		expect(refusalMessage(refused[0]!).message).toContain('(ada holds 2 of at most 2 GPUs)');
 	});
 
-	test('undo takes back what a stopped request of the account holds only once', async () => {
+	test('counts GPUs held by a stopped request only once when undo restores several reservations', async () => {
 		const world = await createTestWorld({gpuCount: 6});
 		await set(world, {'limits.max-gpus': '3'});
 		for (const id of [0, 1, 2]) {
@@ -133,7 +133,7 @@ describe('max-gpus', () => {
 		]);
 	});
 
-	test('that was lowered ends a request that it makes impossible', async () => {
+	test('ends a waiting request that becomes impossible when the limit is lowered', async () => {
 		const world = await createLiveWorld(2);
 		await set(world, {'limits.max-gpus': '2'});
 		await reserve(world, {requester: person('bob'), count: 2, durationSeconds: hour});
@@ -153,7 +153,7 @@ describe('max-gpus', () => {
 		expect((await world.store.read()).queue).toEqual([]);
 	});
 
-	test('of a new group reaches other requests at once, so that they do not overtake', async () => {
+	test('takes effect for waiting requests at once when a group limit is added', async () => {
 		const world = await createLiveWorld(2);
 		await reserve(world, {requester: person('bob'), count: 2, durationSeconds: hour});
 		const own = world.as(11);
@@ -164,7 +164,7 @@ describe('max-gpus', () => {
 		const {answer, waits, abort} = start(staff, {requester: ada, count: 2, tenure: hourly});
 		await waits();
 		await set(world, {'limits.max-gpus': '1', 'limits.group.staff.max-gpus': '2'});
-		// A heartbeat comes only after half a minute.
+		// The next heartbeat would come only after half a minute.
 		await eventually(async () => {
 			const [record] = (await world.store.read()).queue;
 			return record?.kind === 'entry' && record.entry.groups?.includes('staff');
@@ -174,7 +174,7 @@ describe('max-gpus', () => {
 	});
 });
 
-test('a waiting request is granted as soon as its own account has released enough, on whichever GPU', async () => {
+test('a request over the limit is granted as soon as its account releases enough GPUs', async () => {
 	const world = await createLiveWorld(3);
 	await set(world, {'limits.max-gpus': '1'});
 	const first = await reserve(world, {requester: ada, count: 1, ids: [0], durationSeconds: hour});
@@ -189,12 +189,12 @@ test('a waiting request is granted as soon as its own account has released enoug
 	const began = performance.now();
 	await release(world, ada, {by: 'lease', leaseId: first.kind === 'granted' ? first.leaseId : ''});
 	expect(await waiting).toMatchObject({kind: 'granted', gpus: [2]});
-	// A request that misses the event of the release reads after two to five seconds.
+	// A request that misses the release event reads the store only after two to five seconds.
 	expect(performance.now() - began).toBeLessThan(2000);
 });
 
 describe('durations', () => {
-	test('a lower max-duration takes back no grant, also if the store’s answer to the grant was lost', async () => {
+	test('lowering max-duration does not end a granted reservation, even if the answer to the grant was lost', async () => {
 		const world = await createLiveWorld(1);
 		const held = await reserve(world, {requester: person('bob'), count: 1, durationSeconds: hour});
 		let isLost = false;
@@ -217,7 +217,7 @@ describe('durations', () => {
 		expect(await answer).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
-	test('without one, a reservation lasts for the default of the policy, also after a wait', async () => {
+	test("a reservation without a duration lasts for the policy's default", async () => {
 		const world = await worldWith({});
 		expect(await take(world, [0])).toMatchObject({durationSeconds: 8 * hour, endsBy: startTime + 8 * hour});
 		await set(world, {'limits.default-duration': '30m'});
@@ -230,13 +230,13 @@ describe('durations', () => {
 		});
 	});
 
-	test('extend never ends a reservation later than max-duration from now', async () => {
+	test('extend cannot move the end of a reservation beyond max-duration from now', async () => {
 		const world = await worldWith({});
 		const {leaseId} = (await take(world, [0], ada, 10 * hour)) as {readonly leaseId: string};
 		await set(world, {'limits.max-duration': '4h'});
 		const to = async (hours: number, requester = ada) =>
 			extend(world, requester, {by: 'lease', leaseId}, {until: world.now() + hours * hour});
-		// The reservation is older than the limit. It can be shortened, but not extended.
+		// The reservation is longer than the new limit. It can be shortened, but not extended.
 		await expect(to(11)).rejects.toMatchObject({
 			code: 'impossible',
 			message: 'A reservation can end at most 4h from now',

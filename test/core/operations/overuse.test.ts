@@ -1,4 +1,4 @@
-/** A share that exceeds its requested memory, from the scan to the owner's reminder. */
+/** A share that exceeds its requested memory, from the scan to the reminder of its owner. */
 import {expect, test} from 'vitest';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {createAlertRecorder} from '../../../source/core/operations/record-alerts.js';
@@ -16,7 +16,7 @@ const owner: ReminderSender = {account: 'ann', uid: 1000, reachesAll: false};
 const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
 const webhook: ReminderSender = {account: 'bob', uid: 1001, reachesAll: true};
 
-/** Ann has 8 GiB of a GPU and uses `usedMiB`. Two monitors see every scan at the same time. */
+/** Creates a pool in which ann has 8 GiB of a GPU and uses `usedMiB`. Two monitors get every scan at the same time. */
 async function createBox() {
 	const world = await createTestWorld({gpuCount: 1});
 	await changePolicy(world, person('root', 'root', 0), [{key: 'share', value: 'on'}]);
@@ -49,7 +49,7 @@ async function createBox() {
 	};
 }
 
-test('a share that exceeds its memory reminds its owner once, shows for how long, and is recorded until it stops', async () => {
+test('a share that exceeds its memory is shown with the duration, and its owner is reminded once', async () => {
 	const {world, scan, recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);
@@ -64,7 +64,7 @@ test('a share that exceeds its memory reminds its owner once, shows for how long
 	const words = 'ann uses 16G of GPU 0, more than the share of 8G that it asked for';
 	expect(await recorded()).toEqual([words]);
 
-	// Other accounts leave the reminder to the owner for a minute. Then accounts that can notify others send the reminder.
+	// Other senders leave the reminder to the owner for a minute. Then those that can notify other accounts send it.
 	expect((await claimReminders(world, stranger)).reminders).toEqual([]);
 	expect(await claimReminders(world, webhook)).toMatchObject({reminders: [], nextSeconds: 60});
 	const claims = await Promise.all([owner, owner, owner].map(async (sender) => claimReminders(world, sender)));
@@ -85,7 +85,7 @@ test('a share that exceeds its memory reminds its owner once, shows for how long
 	expect((await world.store.read()).overuse).toEqual([]);
 });
 
-test("the overuse of a share's memory ends with the share, and nobody is reminded of it afterwards", async () => {
+test('a share that exceeds its memory causes no reminder after it has ended', async () => {
 	const {world, scan, recorded} = await createBox();
 	for (let scans = 0; scans < 3; scans++) {
 		await scan(9000);

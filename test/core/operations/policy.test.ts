@@ -1,4 +1,4 @@
-/** The policy decides every grant, and a grant that was planned under another policy is planned again. */
+/** Every grant applies the policy. A grant that was planned under an earlier policy is planned again. */
 import {expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
@@ -14,7 +14,7 @@ const alice = person('alice');
 
 const ask = async (world: TestWorld) => reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 
-/** Alice used GPU 0 last. GPU 1 has been free for longer. */
+/** Creates a pool in which alice used GPU 0 last and GPU 1 has been free for longer. */
 async function usedWorld(wrap?: (store: Store) => Store): Promise<TestWorld> {
 	const world = await createTestWorld({gpuCount: 2, wrap});
 	for (const id of [1, 0]) {
@@ -26,7 +26,7 @@ async function usedWorld(wrap?: (store: Store) => Store): Promise<TestWorld> {
 	return world;
 }
 
-/** A store in which the strategy changes before the first granting commit that `isMeant` accepts. */
+/** Returns a store wrapper that changes the strategy before the first granting commit that `isMeant` accepts. */
 function changedBefore(isMeant: (plan: Plan) => boolean, made: TestWorld[]) {
 	const plans: Plan[] = [];
 	const wrap = (store: Store): Store => ({
@@ -45,7 +45,7 @@ function changedBefore(isMeant: (plan: Plan) => boolean, made: TestWorld[]) {
 	return {plans, wrap};
 }
 
-test('the strategy of the policy applies to new and to waiting requests', async () => {
+test("the policy's strategy applies to new and to waiting requests", async () => {
 	const world = await usedWorld();
 	expect(await ask(world)).toMatchObject({gpus: [0]});
 	await release(world, alice, {by: 'gpus', ids: [0]});
@@ -71,7 +71,7 @@ test('reserve applies a policy that changes between its read and its commit', as
 	expect(plans.length).toBe(2);
 });
 
-test('a waiting request and an adoption apply a policy that changes before their commit', async () => {
+test('waiting requests and adopt apply a policy that changes before their commit', async () => {
 	const made: TestWorld[] = [];
 	const {plans, wrap} = changedBefore(({audit}) => audit.some(({entryId}) => entryId !== undefined), made);
 	const world = await usedWorld(wrap);
@@ -95,7 +95,7 @@ test('a waiting request and an adoption apply a policy that changes before their
 	expect(adopting.plans.length).toBe(2);
 });
 
-test('two concurrent policy changes are both applied and recorded once', async () => {
+test('concurrent policy changes are both applied', async () => {
 	const made: TestWorld[] = [];
 	let isFirst = true;
 	const world = await createTestWorld({
@@ -124,7 +124,7 @@ test('two concurrent policy changes are both applied and recorded once', async (
 	expect((await world.store.audit()).filter(({kind}) => kind === 'policy')).toHaveLength(1);
 });
 
-test('while the policy is unreadable, no shares and only GPUs without leftovers are granted', async () => {
+test('an unreadable policy prevents grants of shares and of GPUs with leftover processes', async () => {
 	const world = await usedWorld();
 	await changePolicy(world, root, [{key: 'share', value: 'on'}]);
 	const share = async () =>

@@ -1,4 +1,4 @@
-/** Random histories of an observed pool, with faults in every reading. */
+/** Random scans of idle and used GPUs, with every fault that a reading can have. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../source/core/model/plan.js';
@@ -13,7 +13,7 @@ import {alice, hour, joinAs, minute, setPolicy, usedReading} from './_idle.js';
 const gpuCount = 4;
 const afterSeconds = 10 * minute;
 
-/** Faults of one reading. Each hides whether the GPU is used. */
+/** Faults of a reading. With each of them it is unknown whether the GPU is used. */
 const faults: Readonly<Record<string, (reading: GpuReading) => GpuReading | undefined>> = {
 	missing: () => undefined,
 	broken: (reading) => ({index: reading.index, failure: 'lost', processes: undefined, unknown: {}}),
@@ -64,7 +64,7 @@ const step = fc.record({
 });
 
 test(
-	'no reservation with activity inside idle.after goes back, and none while a reading is unknown',
+	'a reservation is never reclaimed if it was active within idle.after or a reading is unknown',
 	{timeout: 300_000},
 	async () => {
 		let reclaimed = 0;
@@ -108,7 +108,7 @@ test(
 				await reserve(world, {requester: alice, count: 1, ids: [2], durationSeconds: 240 * hour});
 				const observers = Array.from({length: 3}, () => createReclaimer(world));
 				const leases: ReadonlyArray<readonly number[]> = [[0, 1], [2]];
-				/** Seconds by a clock that never steps, when a scan last did not see the reservation idle. */
+				/** When a scan last showed that the reservation was in use, in seconds of a clock that never steps. */
 				const busyAt = [0, 0];
 				const seenAt = [0, 0];
 				let isWaited = false;
@@ -154,12 +154,12 @@ test(
 							reclaimed++;
 							expect(isIdle && scan === 'made').toBe(true);
 							expect(isWaited || !isWanted).toBe(true);
-							// A step of the store's clock adds less than the longest gap, or starts the count again.
+							// A step of the store's clock adds less than the longest gap between scans, or the idle time starts again.
 							expect(nowMs / 1000 - busyAt[lease]!).toBeGreaterThanOrEqual(afterSeconds);
 							expect(nowMs / 1000 - seenAt[lease]!).toBeLessThanOrEqual(301);
 						}
 
-						// A partial scan says nothing, and an old one may only end idle times.
+						// A partial scan says nothing about the reservation, and a scan that is too old can only end idle times.
 						if (!isIdle && isRecorded && scan !== 'partial') {
 							busyAt[lease] = nowMs / 1000;
 						}

@@ -1,4 +1,4 @@
-/** Idle reservations, from the first observation to the return of the GPUs. */
+/** Idle reservations, from the first observation until their GPUs are free again. */
 import {describe, expect, test} from 'vitest';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
@@ -19,7 +19,7 @@ import {alice, allIdle, bob, createIdleBox, hour, joinAs, minute, root, setPolic
 const idleAfterHalfAnHour = {'idle.after': '30m'};
 const always = {...idleAfterHalfAnHour, 'idle.when': 'always'};
 
-test('an idle reservation is warned once and ends after the grace period', async () => {
+test('an idle reservation gets one warning and ends after the grace period', async () => {
 	const box = await createIdleBox();
 	await joinAs(box.world, {ids: [0]});
 	await box.lookFor(31);
@@ -42,7 +42,7 @@ test('an idle reservation is warned once and ends after the grace period', async
 	]);
 });
 
-test('without idle.after nothing is written', async () => {
+test('observing GPUs writes nothing to the store without idle.after', async () => {
 	const box = await createIdleBox({});
 	await joinAs(box.world, {ids: [0]});
 	const before = await box.world.memory.read();
@@ -50,7 +50,7 @@ test('without idle.after nothing is written', async () => {
 	expect((await box.world.memory.read()).revision.count).toBe(before.revision.count);
 });
 
-test('an idle pool is not written at every scan', async () => {
+test('observing idle GPUs does not write to the store at every scan', async () => {
 	const box = await createIdleBox({'idle.after': '2h', 'idle.when': 'always'});
 	await box.lookAfter(2);
 	const {count} = (await box.world.memory.read()).revision;
@@ -61,19 +61,19 @@ test('an idle pool is not written at every scan', async () => {
 	expect((await box.world.memory.read()).revision.count - count).toBe(5);
 });
 
-describe('a warning is withdrawn', () => {
+describe('an idle warning is withdrawn', () => {
 	const unknowns: ReadonlyArray<[string, Partial<GpuReading>]> = [
 		['memory is unknown', {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Unknown Error]'}}],
 		['processes are hidden', {processes: undefined}],
 		['utilization is unknown', {utilizationPercent: undefined, unknown: {utilizationPercent: '[Unknown Error]'}}],
-		['the tool says nothing about utilization', {utilizationPercent: undefined}],
+		['the GPU tool does not report utilization', {utilizationPercent: undefined}],
 		['the GPU is broken', {failure: 'lost'}],
 		['the GPU is unhealthy', {health: [{kind: 'xid', words: 'Xid 79'}]}],
-		['the GPU is split by MIG', {isMigEnabled: true, migInstances: [{uuid: 'MIG-1', memoryUsedMiB: 0}]}],
+		['the GPU is in MIG mode', {isMigEnabled: true, migInstances: [{uuid: 'MIG-1', memoryUsedMiB: 0}]}],
 		['the MIG mode is unknown', {unknown: {isMigEnabled: '[Unknown Error]'}}],
 	];
 
-	test.each(unknowns)('when %s', async (_, changes) => {
+	test.each(unknowns)('if %s', async (_, changes) => {
 		const box = await createIdleBox(always);
 		await box.lookFor(40);
 		await box.lookAfter(minute, [idleReading(0), {...idleReading(1), ...changes}]);
@@ -83,7 +83,7 @@ describe('a warning is withdrawn', () => {
 		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
 	});
 
-	test('when memory is in use and its process may be hidden, as in a container', async () => {
+	test('if memory is in use and its process may be hidden, as in a container', async () => {
 		const box = await createIdleBox(always);
 		const self = {...box.world.host.self, namespace: '4026532270'};
 		const inside = createReclaimer({...box.world, host: {...box.world.host, self}});
@@ -99,7 +99,7 @@ describe('a warning is withdrawn', () => {
 		expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
 	});
 
-	test('when a scan fails or misses a GPU', async () => {
+	test("if a scan fails or omits one of the reservation's GPUs", async () => {
 		const box = await createIdleBox(always);
 		await box.lookFor(40);
 		await box.lookAfter(minute, [], {failure: {message: 'no answer'}});
@@ -108,7 +108,7 @@ describe('a warning is withdrawn', () => {
 		expect(await box.kinds()).toEqual(['idle', 'idle unknown', 'idle', 'idle unknown']);
 	});
 
-	test('when one of its GPUs is used', async () => {
+	test("if one of the reservation's GPUs is used", async () => {
 		const box = await createIdleBox(always);
 		await box.lookFor(40);
 		await box.lookAfter(2, [idleReading(0), usedReading(1)]);
@@ -117,14 +117,14 @@ describe('a warning is withdrawn', () => {
 		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
 	});
 
-	test('when nobody looked for more than five minutes', async () => {
+	test('if no process observed the GPUs for more than five minutes', async () => {
 		const box = await createIdleBox(always);
 		await box.lookFor(40);
 		await box.lookAfter(301);
 		expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
 	});
 
-	test('when its GPU is drained', async () => {
+	test("if one of the reservation's GPUs is drained", async () => {
 		const box = await createIdleBox(always);
 		await box.lookFor(40);
 		await drain(box.world, root, [1], undefined);
@@ -132,7 +132,7 @@ describe('a warning is withdrawn', () => {
 		expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
 	});
 
-	test('when the owner keeps it, and the end moves only if it would come earlier', async () => {
+	test('if the owner extends with --keep, which leaves a later end unchanged', async () => {
 		const box = await createIdleBox(always);
 		await box.lookFor(40);
 		const {extended, now} = await extend(
@@ -155,7 +155,7 @@ describe('a warning is withdrawn', () => {
 	});
 });
 
-test('keeping a reservation that ends soon moves its end', async () => {
+test('extend --keep moves the end of a reservation that would end earlier', async () => {
 	const box = await createIdleBox(always);
 	box.world.pass(23.5 * hour);
 	const {extended, now} = await extend(
@@ -170,7 +170,7 @@ test('keeping a reservation that ends soon moves its end', async () => {
 	expect(extended[0]!.expiryTime).toBe(Math.ceil(now + 2 * hour));
 });
 
-test('a reservation can be kept until its end if the end cannot move that far', async () => {
+test('extend --keep moves the end only as far as limits.max-duration allows', async () => {
 	const box = await createIdleBox(always);
 	await setPolicy(box.world, {'limits.max-duration': '1h'});
 	box.world.pass(23.5 * hour);
@@ -179,7 +179,7 @@ test('a reservation can be kept until its end if the end cannot move that far', 
 	expect(extended[0]!.expiryTime).toBe(Math.ceil(now + hour));
 });
 
-test('a reservation cannot be kept for longer than the policy allows', async () => {
+test('--keep is rejected if it exceeds idle.keep-max', async () => {
 	const {world} = await createIdleBox({...always, 'idle.keep-max': '4h'});
 	const limit = {
 		code: 'usage',
@@ -199,14 +199,14 @@ test('a reservation cannot be kept for longer than the policy allows', async () 
 
 describe('with idle.when=wanted', () => {
 	test.each<[string, Parameters<typeof joinAs>[1], number]>([
-		['somebody waits for the GPU', {ids: [1]}, 1],
-		['somebody waits for other GPUs', {ids: [2]}, 0],
-		['only the owner waits', {requester: alice, ids: [1]}, 0],
-	])('%s', async (_, waits, warnings) => {
+		['gets a warning if somebody waits for its GPU', {ids: [1]}, 1],
+		['gets no warning if somebody waits for other GPUs', {ids: [2]}, 0],
+		['gets no warning if only its owner waits', {requester: alice, ids: [1]}, 0],
+	])('an idle reservation %s', async (_, waits, warnings) => {
 		const box = await createIdleBox();
 		await joinAs(box.world, waits);
 		await box.lookFor(20);
-		// The entry sends no heartbeats here, so another one joins.
+		// The first entry sends no heartbeats, so another one joins.
 		await joinAs(box.world, {...waits, id: 'later'});
 		for (let passed = 0; passed < 30; passed++) {
 			await heartbeat(box);
@@ -216,7 +216,7 @@ describe('with idle.when=wanted', () => {
 		expect((await box.kinds()).filter((kind) => kind === 'idle')).toHaveLength(warnings);
 	});
 
-	test('a request that must wait for its own account wants nothing', async () => {
+	test("an idle reservation is not reclaimed for a request that waits only for its own account's limit", async () => {
 		const box = await createIdleBox();
 		await setPolicy(box.world, {'limits.max-gpus': '1'});
 		await reserve(box.world, {requester: bob, count: 1, ids: [2], durationSeconds: 24 * hour});
@@ -230,7 +230,7 @@ describe('with idle.when=wanted', () => {
 		expect(await box.holders()).toEqual(['alice', 'alice', 'bob', undefined]);
 	});
 
-	test('only as many reservations go back as the requests need', async () => {
+	test('only as many idle reservations are reclaimed as waiting requests need', async () => {
 		const box = await createIdleBox();
 		await release(box.world, alice, {by: 'label', label: 'alice'});
 		for (const index of [0, 1, 2, 3]) {
@@ -244,7 +244,7 @@ describe('with idle.when=wanted', () => {
 		}
 
 		expect(await box.holders()).toEqual([undefined, 'alice', 'alice', 'alice']);
-		// The request takes the GPU a little later.
+		// The waiting request has not yet taken the GPU.
 		await box.lookAfter(2);
 		expect(await box.holders()).toEqual([undefined, 'alice', 'alice', 'alice']);
 		await joinAs(box.world, {id: 'later'});
@@ -252,7 +252,7 @@ describe('with idle.when=wanted', () => {
 		expect(await box.holders()).toEqual([undefined, undefined, 'alice', 'alice']);
 	});
 
-	test('a warned reservation stays while nobody waits, and goes back as soon as somebody does', async () => {
+	test('a reservation with a warning is reclaimed only when somebody waits for it', async () => {
 		const box = await createIdleBox();
 		await joinAs(box.world, {ids: [0]});
 		await box.lookFor(31);
@@ -268,7 +268,7 @@ describe('with idle.when=wanted', () => {
 	});
 });
 
-/** Renews the heartbeats of all entries. */
+/** Renews the heartbeat of every queue entry. */
 async function heartbeat({world}: Awaited<ReturnType<typeof createIdleBox>>): Promise<void> {
 	const {queue, now} = await world.memory.read();
 	await world.memory.commit({
@@ -279,7 +279,7 @@ async function heartbeat({world}: Awaited<ReturnType<typeof createIdleBox>>): Pr
 	});
 }
 
-test('jobs, shares, held GPUs and leases without an id never become idle', async () => {
+test('jobs, shares, GPUs held by waiting requests and leases without an id are never reclaimed', async () => {
 	const box = await createIdleBox(always);
 	const {world} = box;
 	await release(world, alice, {by: 'label', label: 'alice'});
@@ -298,7 +298,7 @@ test('jobs, shares, held GPUs and leases without an id never become idle', async
 	expect((await world.memory.read()).revision.count).toBe(count);
 });
 
-test('ten observers warn once and reclaim once', async () => {
+test('ten concurrent observers warn and reclaim only once', async () => {
 	const {world, ...box} = await createIdleBox(always);
 	const observers = Array.from({length: 10}, () => createReclaimer(world));
 	for (let passed = 0; passed < 60; passed++) {
@@ -311,7 +311,7 @@ test('ten observers warn once and reclaim once', async () => {
 	expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
 });
 
-test('use that could not be recorded starts the idle time again', async () => {
+test('the idle time restarts if use was seen while the store was down', async () => {
 	let isDown = false;
 	const box = await createIdleBox(always, (store) => ({
 		...store,
@@ -332,7 +332,7 @@ test('use that could not be recorded starts the idle time again', async () => {
 	expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
 });
 
-test('an observation of another process only ends idle times', async () => {
+test("a shared scan can end an idle time, but only a process's own scan can start one", async () => {
 	const box = await createIdleBox(always);
 	await box.lookAfter(minute, allIdle, {isPosted: true});
 	expect(await box.idleOf(0)).toBeUndefined();
@@ -344,7 +344,7 @@ test('an observation of another process only ends idle times', async () => {
 	expect(await box.idleOf(0)).toBeUndefined();
 });
 
-test('status, queue, events and the reminder show the warning', async () => {
+test('status, queue, events and the reminder show the idle warning', async () => {
 	const box = await createIdleBox();
 	const {world} = box;
 	await joinAs(world, {ids: [0]});

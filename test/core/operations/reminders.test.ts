@@ -16,7 +16,7 @@ const root: ReminderSender = {account: 'root', uid: 0, reachesAll: false};
 const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
 const strangerWithWebhook: ReminderSender = {...stranger, reachesAll: true};
 
-/** A reservation of two GPUs for two hours by alice, with this much time left. */
+/** Creates a pool in which alice has reserved two GPUs for two hours, of which this many seconds are left. */
 async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
 	const world = await createTestWorld({wrap});
 	await reserve(world, {requester: alice, count: 2, durationSeconds: 2 * hour, note: 'notebook'});
@@ -42,7 +42,7 @@ test('only one of many concurrent senders sends a reminder', async () => {
 	expect(all.flatMap(({reminders}) => reminders)).toHaveLength(1);
 });
 
-test('extending a reservation causes another reminder before the new end', async () => {
+test('extending a reservation leads to another reminder before the new end', async () => {
 	const world = await withLeft(300);
 	await claimReminders(world, own);
 	await extend(world, alice, {by: 'label', label: 'alice'}, {by: hour});
@@ -86,21 +86,21 @@ test('jobs and reservations of ten minutes or less get no reminder', async () =>
 	expect(planReminders(await world.store.read(), own)).toMatchObject({reminders: [], nextSeconds: Infinity});
 });
 
-test('a reminder of an event that the holder does not want is left to others', async () => {
+test('root sends a reminder that the holder has disabled', async () => {
 	const world = await withLeft(300);
 	expect((await claimReminders(world, {...own, own: {events: ['granted']}})).reminders).toEqual([]);
 	expect((await claimReminders(world, {...root, others: {events: ['granted']}})).reminders).toEqual([]);
 	expect((await claimReminders(world, root)).reminders).toHaveLength(1);
 });
 
-/** The local time of day at a store time, and some minutes later. */
+/** Returns a quiet time that starts at this store time and ends some minutes later. */
 function quietFrom(seconds: number, minutes: number): NoticePreferences {
 	const date = new Date(seconds * 1000);
 	const from = date.getHours() * 60 + date.getMinutes();
 	return {events: usualEvents, quiet: {from, until: (from + minutes) % 1440}};
 }
 
-test('a reminder waits for the end of the quiet time, and is then sent once', async () => {
+test('a reminder waits for the end of the quiet time', async () => {
 	const world = await withLeft(600);
 	const now = world.now();
 	const quiet = {...own, own: quietFrom(now, 3)};
@@ -113,13 +113,13 @@ test('a reminder waits for the end of the quiet time, and is then sent once', as
 	expect(all.flatMap(({reminders}) => reminders)).toHaveLength(1);
 });
 
-test('a reminder does not wait if less than five minutes would be left after the quiet time', async () => {
+test('a reminder is sent during the quiet time if less than five minutes would be left afterwards', async () => {
 	const world = await withLeft(600);
 	const quiet = {...own, own: quietFrom(world.now(), 6)};
 	expect((await claimReminders(world, quiet)).reminders).toMatchObject([{kind: 'ending', remainingSeconds: 600}]);
 });
 
-/** A world in which a scan has found processes without a reservation. */
+/** Creates a pool in which a scan has found processes without a reservation. */
 async function withSquatters(alerts: readonly Alert[]) {
 	const world = await createTestWorld();
 	await world.memory.commit({
@@ -129,7 +129,7 @@ async function withSquatters(alerts: readonly Alert[]) {
 	return world;
 }
 
-test('an account is notified once of its use without a reservation, and only if it wants that event', async () => {
+test('an account that wants the event is notified once of its use without a reservation', async () => {
 	const since = 1_700_000_000;
 	const world = await withSquatters([
 		{kind: 'unreserved', gpu: 1, account: 'alice', since},
@@ -152,7 +152,7 @@ test('an account is notified once of its use without a reservation, and only if 
 	);
 });
 
-test('a reminder is not sent again after its answer was lost', async () => {
+test('a reminder is not sent again if the answer to its claim was lost', async () => {
 	let isLost = false;
 	const world = await withLeft(300, (store) => ({
 		...store,
@@ -167,7 +167,7 @@ test('a reminder is not sent again after its answer was lost', async () => {
 	expect((await claimReminders(world, own)).reminders).toEqual([]);
 });
 
-test('random senders send at most one reminder for each end', async () => {
+test('concurrent senders send at most one reminder for each end', async () => {
 	const scanStep = fc.record({
 		after: fc.integer({min: 1, max: 900}),
 		sender: fc.constantFrom(own, root, stranger, strangerWithWebhook),

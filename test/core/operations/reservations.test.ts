@@ -28,7 +28,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, 'alice', undefined]);
 	});
 
-	test("without ids prefers the user's last GPUs, then the GPUs that have been free for longest", async () => {
+	test("without ids prefers the user's last GPUs, then those that have been free for longest", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [2]);
 		world.pass(10);
@@ -41,7 +41,7 @@ describe('reserve', () => {
 		expect((await take(world, alice)).gpus).toEqual([0]);
 	});
 
-	test('grants all requested GPUs or none, and reports what blocks the request', async () => {
+	test('grants all requested GPUs or none, and reports what prevents the grant', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -66,7 +66,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['bob', undefined, undefined, undefined]);
 	});
 
-	test('with force grants GPUs that are in use, unknown or broken, but none that are leased or have an unreadable record', async () => {
+	test('with force grants GPUs that are in use, unknown or broken, but never leased ones', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -87,7 +87,7 @@ describe('reserve', () => {
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
 	});
 
-	test('grants nothing if the GPUs cannot be scanned', async () => {
+	test('grants nothing if the GPU scan fails', async () => {
 		const world = await createTestWorld();
 		world.see(() => observationOf([], {failure: {message: 'nvidia-smi timed out'}}));
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({
@@ -103,7 +103,7 @@ describe('reserve', () => {
 		[{count: 1, ids: [4]}, 'GPU 4 is out of range'],
 		[{count: 1, ids: [-1, 9]}, 'GPUs -1, 9 are out of range'],
 		[{count: 1, ids: [1, 1]}, 'GPU 1 is named twice in 1,1'],
-	])('refuses an impossible request at once: %j', async (wants, message) => {
+	])('rejects an impossible request at once: %j', async (wants, message) => {
 		const world = await createTestWorld();
 		await expect(reserve(world, {requester: alice, durationSeconds: hour, ...wants})).rejects.toMatchObject({
 			message,
@@ -148,7 +148,7 @@ describe('reserve', () => {
 			kind: 'refused',
 			available: 0,
 		});
-		// Entries without a heartbeat for two minutes are watched for another minute, and then removed.
+		// An entry without a heartbeat for two minutes is observed for another minute before it is removed.
 		world.pass(121);
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
 		world.pass(40);
@@ -156,7 +156,7 @@ describe('reserve', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('scans again if the scan is older than two seconds', async () => {
+	test('scans again if its scan is older than two seconds', async () => {
 		const world = await createTestWorld();
 		let reads = 0;
 		const slow: TestWorld = {

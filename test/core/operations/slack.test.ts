@@ -1,4 +1,4 @@
-/** Reservations beyond `max-gpus` while nobody else waits, from the grant to the return of the GPUs. */
+/** Reservations beyond `max-gpus`, which are granted while nobody else waits, from the grant to their end. */
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
@@ -28,7 +28,7 @@ const manual: Tenure = {type: 'manual', durationSeconds: 8 * hour};
 
 let ids = 0;
 
-/** Four GPUs, of which each account may hold two. */
+/** Creates a pool of four GPUs in which each account may hold two. */
 async function createBox(settings: Readonly<Record<string, string>> = {}) {
 	const world = await createTestWorld({gpuCount: 4});
 	const set = {'limits.max-gpus': '2', 'limits.slack': 'on', ...settings};
@@ -56,7 +56,7 @@ async function createBox(settings: Readonly<Record<string, string>> = {}) {
 				await quitQueue(world, {id, leaseId: '', account: requester.account, reason: 'aborted'});
 			}
 		},
-		/** Looks every minute, and keeps all requests in the queue alive. */
+		/** Observes the pool every minute, while all waiting requests send heartbeats. */
 		async lookFor(minutes: number) {
 			for (let passed = 0; passed < minutes; passed++) {
 				world.pass(minute);
@@ -74,34 +74,34 @@ const holdersIn = async (world: TestWorld): Promise<string> =>
 		.join(' ');
 
 describe('a request beyond the limit is granted', () => {
-	test('while nobody waits, and its reservation is marked', async () => {
+	test('and marked as such while nobody waits', async () => {
 		const {take, holders} = await createBox();
 		expect(await take(ada, 2)).toBe('granted');
 		expect(await take(ada, 1)).toBe('granted');
 		expect(await holders()).toBe('a a a+ -');
 	});
 
-	test('also if it alone exceeds the limit', async () => {
+	test('even if it exceeds the limit all by itself', async () => {
 		const {take, holders} = await createBox();
 		expect(await take(ada, 3)).toBe('granted');
 		expect(await holders()).toBe('a+ a+ a+ -');
 	});
 
-	test('from the queue, if others wait only beyond their own limits', async () => {
+	test('from the queue if all others who wait are also beyond their limits', async () => {
 		const {world, take, join, holders} = await createBox();
 		await take(ada, 2);
 		await take(bob, 1);
 		await join(bob, 2);
 		await join(ada, 1);
 		await settle(world);
-		// Bob waits for a second GPU beyond his limit, and comes first.
+		// Bob is first in the queue, but waits for a second GPU beyond his limit.
 		expect(await holders()).toBe('a a b -');
 		await release(world, bob, {by: 'gpus', ids: [2]});
 		await settle(world);
 		expect(await holders()).toBe('a a b b');
 	});
 
-	test('only if nobody has joined since the queue was read', async () => {
+	test('only if nobody has joined the queue since it was read', async () => {
 		const {world, take, join} = await createBox();
 		await take(ada, 2);
 		await take(bob, 2);
@@ -122,7 +122,7 @@ describe('a request beyond the limit is granted', () => {
 		expect(grant.kind === 'complete' && (await world.store.commit(grant.plan))).toBe('conflict');
 	});
 
-	test('in the order of the queue', async () => {
+	test('in queue order', async () => {
 		const cy = person('cy');
 		const {world, take, join, holders} = await createBox({'limits.max-gpus': '1'});
 		for (const each of [ada, bob, cy, person('dan')]) {
@@ -145,7 +145,7 @@ describe('a request beyond the limit is not granted', () => {
 		await expect(take(ada, 3)).rejects.toMatchObject({code: 'impossible'});
 	});
 
-	test('for a job or a share, whose GPUs cannot go back', async () => {
+	test('for a job or a share, because neither can be reclaimed', async () => {
 		const {world, take} = await createBox();
 		await changePolicy(world, root, [{key: 'share', value: 'on'}]);
 		await take(ada, 2);
@@ -162,7 +162,7 @@ describe('a request beyond the limit is not granted', () => {
 		expect(await take(ada, 1)).toBe('refused');
 	});
 
-	test('behind an earlier request of the same account', async () => {
+	test('before an earlier request of the same account', async () => {
 		const {take, join} = await createBox();
 		await take(ada, 2);
 		await join(ada, 1, {type: 'run'});
@@ -182,14 +182,14 @@ describe('a reservation beyond the limit', () => {
 		return box;
 	};
 
-	test('stays while nobody else waits', async () => {
+	test('stays while no other account waits', async () => {
 		const {lookFor, holders, join} = await full();
 		await join(ada, 1);
 		await lookFor(60);
 		expect(await holders()).toBe('a a a+ a+');
 	});
 
-	test('goes back after a warning and the grace period, the newest first and no more than wanted', async () => {
+	test('ends after a warning and the grace period, newest first', async () => {
 		const {world, join, look, lookFor, holders} = await full();
 		await join(bob, 1);
 		expect(await look()).toBe(1200);
@@ -208,7 +208,7 @@ describe('a reservation beyond the limit', () => {
 		).toEqual([undefined, 'beyond-limit']);
 	});
 
-	test('goes back although its GPU is in use, because nothing else would ever end it', async () => {
+	test('ends although its GPU is in use', async () => {
 		const {world, join, lookFor, holders} = await full();
 		world.see(() => observationOf([0, 1, 2, 3].map((index) => usedReading(index))));
 		await join(bob, 1);
@@ -216,7 +216,7 @@ describe('a reservation beyond the limit', () => {
 		expect(await holders()).toBe('a a a+ -');
 	});
 
-	test('stays if the others stop waiting, and a later request starts a new warning', async () => {
+	test('stays if the other requests stop waiting before the grace period is over', async () => {
 		const {world, join, leave, lookFor, holders} = await full();
 		await join(bob, 1);
 		await lookFor(10);
@@ -235,7 +235,7 @@ describe('a reservation beyond the limit', () => {
 		]);
 	});
 
-	test('is within the limit again once its account holds fewer GPUs or may hold more', async () => {
+	test('counts as within the limit again when its account holds fewer GPUs or may hold more', async () => {
 		const {world, join, lookFor, holders} = await full();
 		await changePolicy(world, root, [{key: 'limits.user.bob.max-gpus', value: 'off'}]);
 		await join(bob, 3);
@@ -252,7 +252,7 @@ describe('a reservation beyond the limit', () => {
 		expect(await other.holders()).toBe('a a a+ a+');
 	});
 
-	test('does not go back for a request that waits for its own account', async () => {
+	test("is not ended for a request that waits only for its own account's limit", async () => {
 		const {world, take, join, lookFor, holders} = await createBox({'limits.max-gpus': '1'});
 		await take(ada, 1);
 		await take(ada, 2);
@@ -264,7 +264,7 @@ describe('a reservation beyond the limit', () => {
 		expect(await holders()).toBe('a a+ a+ b');
 	});
 
-	test('ten observers warn once and end it once', async () => {
+	test('is warned and ended only once, even by ten concurrent observers', async () => {
 		const {world, join} = await full();
 		await join(bob, 1);
 		const observers = Array.from({length: 10}, () => createReclaimer(world));
@@ -282,7 +282,7 @@ describe('a reservation beyond the limit', () => {
 		).toEqual(['beyond-limit', 'ended']);
 	});
 
-	test('also goes back while it is idle, at the earlier of both deadlines', async () => {
+	test('that is also idle ends at the earlier of the two deadlines', async () => {
 		const {world, join, holders} = await full();
 		await changePolicy(world, root, [{key: 'idle.after', value: '5m'}]);
 		await join(bob, 1);
@@ -301,7 +301,7 @@ describe('a reservation beyond the limit', () => {
 	});
 });
 
-test('status, queue, events and the reminder say that a reservation is beyond its limit', async () => {
+test('status, queue, events and the reminder mark a reservation beyond the limit', async () => {
 	const {world, join, lookFor, look} = await createBox();
 	await reserve(world, {requester: ada, count: 2, durationSeconds: 24 * hour});
 	await reserve(world, {requester: ada, count: 2, durationSeconds: 24 * hour});

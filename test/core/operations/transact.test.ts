@@ -9,7 +9,7 @@ const request = {requester: alice, count: 1, durationSeconds: 60};
 
 const unreachable = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
 
-/** A store whose commits the test answers. `real` carries out the commit. */
+/** Returns a store wrapper in which the test answers every commit. `real` carries the commit out. */
 const withCommit =
 	(answer: (real: () => Promise<CommitOutcome>, call: number) => Promise<CommitOutcome>) =>
 	(store: Store): Store => {
@@ -17,7 +17,7 @@ const withCommit =
 		return {...store, commit: async (plan) => answer(async () => store.commit(plan), ++calls)};
 	};
 
-test('reserve plans again after a conflict or while the Go canhazgpu holds its lock', async () => {
+test('reserve plans again after a conflict, or while the Go canhazgpu holds its lock', async () => {
 	const answers: CommitOutcome[] = ['conflict', 'locked', 'conflict'];
 	const world = await createTestWorld({wrap: withCommit(async (real) => answers.shift() ?? real())});
 	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
@@ -25,7 +25,7 @@ test('reserve plans again after a conflict or while the Go canhazgpu holds its l
 });
 
 test.each(['conflict', 'locked'] as const)(
-	'reserve gives up after ten seconds if the store answers every commit with "%s", and changes nothing',
+	'reserve gives up after ten seconds if the store answers every commit with "%s"',
 	async (outcome) => {
 		const world = await createTestWorld({wrap: withCommit(async () => outcome)});
 		await expect(reserve(world, request)).rejects.toMatchObject({code: 'busy', exitCode: 1});
@@ -35,7 +35,7 @@ test.each(['conflict', 'locked'] as const)(
 	},
 );
 
-test('release succeeds among many concurrent releases, with increasing delays', async () => {
+test('release retries with increasing delays while other processes commit', async () => {
 	let conflictsUntilMs = 0;
 	let commits = 0;
 	const world = await createTestWorld({
@@ -54,12 +54,12 @@ test('release succeeds among many concurrent releases, with increasing delays', 
 	await reserve(world, {...request, durationSeconds: 3600});
 	conflictsUntilMs = world.clock.monotonicMs() + 30_000;
 	expect(await release(world, alice, {by: 'gpus', ids: [0]})).toMatchObject({released: [{index: 0}]});
-	// The first retries follow at once. After that, immediate retries would only block the others.
+	// The first retries follow at once, the later ones with increasing delays.
 	expect(commits).toBeGreaterThan(100);
 	expect(commits).toBeLessThan(400);
 });
 
-test('release records the use of a reservation that expires during its retries only up to the expiry', async () => {
+test('release writes a usage record that ends at the expiry if the reservation expires during retries', async () => {
 	let isFirst = true;
 	const world: TestWorld = await createTestWorld({
 		wrap: (store) => ({
@@ -81,7 +81,7 @@ test('release records the use of a reservation that expires during its retries o
 	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'released'}]);
 });
 
-test('extend does not extend a reservation that expires during its retries', async () => {
+test('extend does not extend a reservation that expires during retries', async () => {
 	let isFirst = true;
 	const world: TestWorld = await createTestWorld({
 		wrap: (store) => ({
@@ -107,7 +107,7 @@ test('extend does not extend a reservation that expires during its retries', asy
 	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'expired'}]);
 });
 
-test('release is not delayed by other processes that remove dead leases', async () => {
+test('release succeeds even if expired leases of others cannot be removed', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,
@@ -120,7 +120,7 @@ test('release is not delayed by other processes that remove dead leases', async 
 	expect(await release(world, alice, {by: 'gpus', ids: [1]})).toMatchObject({released: [{index: 1}]});
 });
 
-test('extend does not extend an expired lease, even if conflicts keep the lease from being removed', async () => {
+test('extend does not extend an expired lease that conflicts kept from being removed', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,
@@ -133,7 +133,7 @@ test('extend does not extend an expired lease, even if conflicts keep the lease 
 	expect((await world.store.read()).gpus[0]).toMatchObject({lease: {expiryTime: startTime + 60}});
 });
 
-test('release fails after a minute of conflicts and reports the duration', async () => {
+test('release fails after a minute of conflicts and reports how long it tried', async () => {
 	let isClosed = false;
 	const world = await createTestWorld({wrap: withCommit(async (real) => (isClosed ? 'conflict' : real()))});
 	await reserve(world, {...request, durationSeconds: 3600});
@@ -147,7 +147,7 @@ test('release fails after a minute of conflicts and reports the duration', async
 	expect(world.clock.monotonicMs() - beganMs).toBeLessThan(62_000);
 });
 
-test('reserve checks a commit with a lost answer by reading, and does it only once', async () => {
+test('reserve finds out by reading whether a commit with a lost answer was carried out', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async (real, call) => {
 			const outcome = await real();
@@ -175,7 +175,7 @@ test('reserve repeats a commit that never arrived', async () => {
 	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('release writes one usage record after a lost answer', async () => {
+test('release writes only one usage record if its answer is lost', async () => {
 	let isLosing = false;
 	const world = await createTestWorld({
 		wrap: withCommit(async (real) => {
@@ -216,7 +216,7 @@ test("reserve fails within 6 s with the store's own error if the store stays dow
 	expect(world.clock.monotonicMs()).toBeLessThan(6000);
 });
 
-test('reserve passes on any other error unchanged, also from a read after an outage', async () => {
+test('reserve passes on any other error unchanged, even one from a read after an outage', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async () => {
 			throw new CanhazgpuError('store-refused', 'out of memory');
@@ -232,7 +232,7 @@ test('reserve passes on any other error unchanged, also from a read after an out
 	await expect(reserve(spoilt, request)).rejects.toMatchObject({code: 'pool-garbage'});
 });
 
-test('reserve fails if the store can be read but never confirms a change', async () => {
+test('reserve fails within seconds if the store answers reads but no commit', async () => {
 	const lose = async () => {
 		throw unreachable();
 	};
@@ -251,7 +251,7 @@ test('reserve fails if the store can be read but never confirms a change', async
 	expect(slow.clock.monotonicMs()).toBeLessThan(13_000);
 });
 
-test('a store that rejects changes can be read, still shows expired leases and grants nothing', async () => {
+test('a store that rejects writes can still be read, and grants nothing', async () => {
 	let isFull = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -273,7 +273,7 @@ test('a store that rejects changes can be read, still shows expired leases and g
 	expect(await historyOf(world.store)).toHaveLength(1);
 });
 
-test('release reads without the queue and retries at once while others change the GPU', async () => {
+test('release retries without reading the queue', async () => {
 	const reads: Array<boolean | undefined> = [];
 	let refusals = 0;
 	const world = await createTestWorld({

@@ -50,7 +50,7 @@ test('undoRelease reserves the same GPUs again with the remaining time, note and
 		expiryTime: released.lease.expiryTime,
 		startTime: world.now(),
 	});
-	// A new id, because the old lease is already in the history.
+	// The lease gets a new id, because the usage record of the old lease exists already.
 	expect(leases[1]!.leaseId).toBe(leases[2]!.leaseId);
 	expect(leases[1]!.leaseId).not.toBe(released.lease.leaseId);
 	const records = await Array.fromAsync(world.store.history(0, Infinity));
@@ -60,7 +60,7 @@ test('undoRelease reserves the same GPUs again with the remaining time, note and
 	]);
 });
 
-test('undoRelease refuses if somebody else took one of the GPUs', async () => {
+test('undoRelease refuses if somebody else has taken one of the GPUs', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -94,7 +94,7 @@ test('undoRelease refuses jobs, expired reservations and reservations of other a
 	expect(await leasesOf(world)).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-/** Three reservations, released together: GPU 0 for an hour, 1 and 2 for two hours, 3 of a job. */
+/** Three reservations that are released together: GPU 0 for an hour, GPUs 1 and 2 for two hours, and GPU 3 of a job. */
 async function givenBackTogether(world: TestWorld): Promise<readonly Released[]> {
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 3600});
 	await reserve(world, {requester: alice, count: 2, ids: [1, 2], durationSeconds: 7200});
@@ -129,7 +129,7 @@ test('undoRelease restores several separate reservations in one commit, but no j
 	]);
 });
 
-test('undoRelease restores the reservations that are still possible and refuses the others', async () => {
+test('undoRelease restores the reservations that it can and refuses the others', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -140,7 +140,7 @@ test('undoRelease restores the reservations that are still possible and refuses 
 	expect((await leasesOf(world)).map((lease) => lease?.user)).toEqual(['alice', undefined, 'bob', undefined]);
 });
 
-test('undoRelease skips reservations whose time is up', async () => {
+test('undoRelease skips reservations that would have expired by now', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	world.pass(3600);

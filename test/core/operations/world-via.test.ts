@@ -3,7 +3,7 @@ import {worldVia} from '../../../source/core/operations/world-via.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 
-test('worldVia marks actions in the audit log, but not leases that expire by themselves', async () => {
+test('worldVia records the interface of each action in the audit log, but not for leases that expire', async () => {
 	const world = await createTestWorld();
 	const marked = worldVia(world, 'web');
 	const request = {requester: person('alice'), count: 1, durationSeconds: 60};

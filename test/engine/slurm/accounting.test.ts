@@ -1,4 +1,4 @@
-/** Usage from Slurm's database in `report` and `events`. The samples follow the manual of sacct. */
+/** Records of Slurm's database in `report` and `events`. The samples follow the manual of sacct. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {UsageRecord} from '../../../source/core/model/types.js';
@@ -29,7 +29,7 @@ const cluster = (config: Partial<ClusterConfig>, asked: string[][] = []): Cluste
 		},
 	}) as unknown as Cluster;
 
-test('accountedUsage returns one record per GPU of each ended job, without a GPU number', async () => {
+test('accountedUsage returns one record per GPU of each ended job', async () => {
 	const asked: string[][] = [];
 	const records: UsageRecord[] = await Array.fromAsync(accountedUsage(cluster({}, asked), now - 24 * hour, now));
 	expect(
@@ -50,7 +50,7 @@ test('accountedUsage returns one record per GPU of each ended job, without a GPU
 	expect(asked[0]).toEqual(expect.arrayContaining(['sacct', '--allusers', '--parsable2', '--noheader']));
 });
 
-test("the report sums Slurm's records by user, and shows the GPU as unknown", async () => {
+test("the report adds up Slurm's records by user and shows the GPU as unknown", async () => {
 	const window = {from: now - 24 * hour, to: now};
 	const history = () => accountedUsage(cluster({}), window.from, window.to);
 	const byUsers = await makeReport(history(), [], {window, split: byUser});
@@ -76,7 +76,7 @@ test.each<[Partial<ClusterConfig>, RegExp]>([
 	expect(asked).toEqual([]);
 });
 
-test("events from Slurm's database equal those from the controller, but without GPU numbers", () => {
+test("events from Slurm's database equal those from the controller, but have no GPU numbers", () => {
 	expect(
 		recentEvents(readAccounting(answer), [], {}).map(({kind, leaseId, count, reason}) => [
 			kind,
@@ -96,13 +96,13 @@ test("events from Slurm's database equal those from the controller, but without 
 	]);
 });
 
-test('gpusIn returns the total over all GPU types if the entry without a type is missing', () => {
+test('gpusIn adds up all GPU types if the total is missing', () => {
 	expect(gpusIn('gres/gpu:a100=2,gres/gpu:v100=1,gres/gpu=3')).toBe(3);
 	expect(gpusIn('gres/gpu:a100=2,gres/gpu:v100=1')).toBe(3);
 	expect(gpusIn('cpu=4,gres/gpumem=80G,gres/shard=2')).toBe(0);
 });
 
-test('readAccounting accepts any answer, and an invalid line affects only its own job', () => {
+test('readAccounting accepts any answer', () => {
 	fc.assert(
 		fc.property(fc.array(fc.array(fc.string({maxLength: 12}), {maxLength: 12})), (lines) => {
 			const jobs = readAccounting(lines.map((words) => words.join('|')).join('\n'));

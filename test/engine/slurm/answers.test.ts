@@ -26,7 +26,7 @@ test('hostsOf, rangeNumbers and splitOutside accept any text', () => {
 	);
 });
 
-test('gpuKinds returns the GPUs of a node with their types, and ignores other resources', () => {
+test('gpuKinds returns the GPUs of a node with their types', () => {
 	expect(gpuKinds('gpu:4')).toEqual([{type: undefined, count: 4}]);
 	expect(gpuKinds('gpu:a100:4(S:0-1),gpu:v100:2,shard:16,nic:2')).toEqual([
 		{type: 'a100', count: 4},
@@ -95,7 +95,7 @@ const old = {
 
 const set = (number: number) => ({set: true, infinite: false, number});
 
-/** The same job in the format of Slurm 23.11. */
+/** The same job as `old`, in the format of Slurm 23.11. */
 const recent = {
 	...old,
 	job_state: ['RUNNING'],
@@ -112,7 +112,7 @@ const recent = {
 const answer = (job: Record<string, unknown>, meta?: Record<string, unknown>): string =>
 	JSON.stringify({meta: meta ?? {Slurm: {release: '22.05.8'}}, errors: [], jobs: [job]});
 
-test('readJobs reads a job from old and recent versions of Slurm as the same job', () => {
+test('readJobs returns the same job for old and recent versions of Slurm', () => {
 	const [job] = readJobs(answer(old));
 	expect(readJobs(answer(recent, {slurm: {release: '23.11.4', cluster: 'lab'}}))).toEqual([job]);
 	expect(job).toMatchObject({
@@ -128,7 +128,7 @@ test('readJobs reads a job from old and recent versions of Slurm as the same job
 	});
 });
 
-test('readJobs reads a request for parts of a GPU as shards or MPS', () => {
+test('readJobs reads a request for shards or MPS', () => {
 	const of = (tres_per_node: string) => readJobs(answer({...old, tres_per_node}))[0];
 	expect(of('gres:shard:2')).toMatchObject({gpus: undefined, shards: {name: 'shard', count: 4}});
 	expect(of('gres/mps:a100:50')).toMatchObject({gpus: undefined, shards: {name: 'mps', type: 'a100', count: 100}});
@@ -136,7 +136,7 @@ test('readJobs reads a request for parts of a GPU as shards or MPS', () => {
 });
 
 test('readJobs returns no end for a job without a time limit, although Slurm reports one', () => {
-	// Slurm gives a job without a limit one of a year, but the job ends when its command ends.
+	// Slurm reports a time limit of one year for a job without a limit, but the job ends when its command ends.
 	for (const time_limit of [null, {set: false, infinite: true, number: 0}, 525_600]) {
 		expect(readJobs(answer({...old, time_limit}))[0]!.endTime).toBeUndefined();
 	}
@@ -159,14 +159,11 @@ test.each([
 	[['TIMEOUT', 'COMPLETING'], 'TimeLimit', 'TIMEOUT'],
 	[['COMPLETING', 'NODE_FAIL'], 'NodeDown', 'NODE_FAIL'],
 	['TIMEOUT', 'TimeLimit', 'TIMEOUT'],
-])(
-	'readJobs reads a job in the state %j with the reason %s as ended with %s, even while it completes',
-	(job_state, state_reason, stateWord) => {
-		expect(readJobs(answer({...old, job_state, state_reason}))[0]!.stateWord).toBe(stateWord);
-	},
-);
+])('readJobs reads the state %j with the reason %s as %s', (job_state, state_reason, stateWord) => {
+	expect(readJobs(answer({...old, job_state, state_reason}))[0]!.stateWord).toBe(stateWord);
+});
 
-test('readJobs marks suspended and stopped jobs, and returns no end for a suspended job', () => {
+test('readJobs marks suspended and stopped jobs', () => {
 	const of = (job_state: unknown) => readJobs(answer({...old, job_state}))[0];
 	expect(of('SUSPENDED')).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
 	expect(of(['SUSPENDED'])).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
@@ -174,7 +171,7 @@ test('readJobs marks suspended and stopped jobs, and returns no end for a suspen
 	expect(of('RUNNING')).toMatchObject({isSuspended: false, endTime: 4610});
 });
 
-test('readJobs returns no start estimate for a job that waits for a job without a time limit', () => {
+test('readJobs returns no start estimate for a job behind one without a time limit', () => {
 	const year = 365 * 24 * 3600;
 	const estimateOf = (start_time: number, ...others: ReadonlyArray<Record<string, unknown>>) => {
 		const waiting = {...old, job_id: 9, job_state: 'PENDING', nodes: '', start_time, time_limit: null};
@@ -186,7 +183,7 @@ test('readJobs returns no start estimate for a job that waits for a job without 
 	expect(estimateOf(1010 + year, endless)).toBeUndefined();
 	expect(estimateOf(2000, endless)).toBe(2000);
 	expect(estimateOf(1010 + year, old)).toBe(1010 + year);
-	// A pending job that is first in the queue.
+	// The other job is pending and first in the queue.
 	expect(
 		estimateOf(2000 + year, {...endless, job_state: 'PENDING', start_time: 2000, time_limit: null}),
 	).toBeUndefined();
@@ -198,7 +195,7 @@ test('readJobs returns no start estimate for a held job', () => {
 	expect(readJobs(answer({...held, state_reason: 'Priority'}))[0]!.startTime).toBe(2000);
 });
 
-test('readJobs reads an array with its tasks, and each task with its own number', () => {
+test('readJobs reads each task of an array with its own number', () => {
 	const arrayOf = (more: Record<string, unknown>) => readJobs(answer({...old, ...more}))[0]!.array;
 	expect(arrayOf({array_job_id: 0, array_task_id: null, array_task_string: ''})).toBeUndefined();
 	expect(arrayOf({array_job_id: set(0), array_task_id: {...set(0), set: false}})).toBeUndefined();
@@ -219,7 +216,7 @@ test.each([
 	['TIMEOUT', 'ended'],
 	[['COMPLETED'], 'ended'],
 	['A_STATE_OF_LATER', 'holding'],
-])('readJobs reads a job in the state %j as %s', (job_state, state) => {
+])('readJobs reads the state %j as %s', (job_state, state) => {
 	expect(readJobs(answer({...old, job_state}))[0]!.state).toBe(state);
 });
 
@@ -232,16 +229,16 @@ test('readJobs returns no start for a job that ended without a node, although Sl
 	expect(startOf({job_state: 'PENDING', nodes: ''})).toBe(1010);
 });
 
-describe('readJobs with an invalid answer', () => {
+describe('readJobs for an invalid answer', () => {
 	test.each([
 		'',
 		'{}',
 		'[]',
 		'null',
 		'{"jobs": {}}',
-		// If the controller is down, squeue exits with 0 and prints an empty list.
+		// While the controller is down, squeue exits with 0 and prints an empty list.
 		'{"errors": [{"description": "Failed while looking for jobs", "error": "Unspecified error"}], "jobs": []}',
-	])('throws for %j instead of returning an empty queue', (text) => {
+	])('throws and does not return an empty queue: %j', (text) => {
 		expect(() => readJobs(text)).toThrow(expect.objectContaining({code: 'store-unreachable'}));
 	});
 });
@@ -257,7 +254,7 @@ test('readJobs accepts any values in the fields of a job', () => {
 const line = (name: string, state: string, more = ''): string =>
 	`NodeName=${name} Arch=x86_64 CPUTot=8 Gres=gpu:2 GresDrain=N/A GresUsed=gpu:1 NodeAddr=127.0.0.1 State=${state} Partitions=main ${more}`;
 
-test('readNodes sorts nodes by number and omits nodes without GPUs or in the state FUTURE', () => {
+test('readNodes sorts nodes by number and omits nodes without GPUs', () => {
 	const text = [
 		line('box10', 'IDLE'),
 		line('box2', 'MIXED'),
@@ -277,13 +274,10 @@ test.each([
 	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:v100:1(IDX:0)', 1, [0]],
 	['gpu:0(IDX:N/A),shard:6(2/4,4/4,0/4,0/4)', 2, [0, 1]],
 	['gpu:2', 2, []],
-])(
-	'readNodes with GresUsed=%s returns %i GPUs in use, of which the numbers %j are known',
-	(used, usedGpus, usedIds) => {
-		const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
-		expect(node).toMatchObject({usedGpus, usedIds});
-	},
-);
+])('readNodes for GresUsed=%s returns %i GPUs in use, with the known numbers %j', (used, usedGpus, usedIds) => {
+	const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
+	expect(node).toMatchObject({usedGpus, usedIds});
+});
 
 const since = new Date(2026, 10, 22, 21, 25, 30).getTime() / 1000;
 
@@ -302,7 +296,7 @@ test.each([
 	['MIXED+NOT_RESPONDING', {kind: 'down', words: 'node box1 does not answer'}],
 	['UNKNOWN', {kind: 'down', words: 'node box1 is unknown: fan is dead'}],
 	['A_STATE_OF_LATER', {kind: 'down', words: 'node box1 is a_state_of_later: fan is dead'}],
-])('readNodes returns for a node in the state %s the trouble %j', (state, trouble) => {
+])('readNodes for the node state %s returns the problem %j', (state, trouble) => {
 	expect(readNodes(line('box1', state, 'Reason=fan is dead [root@2026-11-22T21:25:30]'))[0]!.trouble).toEqual(trouble);
 });
 
@@ -311,7 +305,7 @@ test.each([
 	['IDLE+FAIL', 'expected to fail soon'],
 	['IDLE+REBOOT_ISSUED', 'being rebooted'],
 	['IDLE+POWERING_DOWN', 'being powered down'],
-])('readNodes describes a node in the state %s without a written reason as %s', (state, reason) => {
+])('readNodes for the node state %s without an administrator\'s reason returns the reason "%s"', (state, reason) => {
 	expect(readNodes(line('box1', state))[0]!.trouble).toMatchObject({kind: 'drained', reason});
 });
 
@@ -333,12 +327,12 @@ describe('readNodes with partitions', () => {
 		['main', [partition('main', 'A_STATE_OF_LATER')], 'partition main is a_state_of_later'],
 		['main,long', [partition('main', 'DOWN'), partition('long', 'UP')], undefined],
 		['main,long', [partition('main', 'DOWN'), partition('long', 'DRAIN')], 'partition main is down, long is drained'],
-		// The second was created between the two answers.
+		// The second partition was created between the two queries.
 		['main,long', [partition('main', 'DOWN')], undefined],
 		['', [partition('main', 'UP')], 'node box1 is in no partition'],
-		// No partition is reported, so nothing is known.
+		// No partition is reported, so it is unknown whether jobs can start.
 		['', [], undefined],
-	])('for a node of %j with the partitions %j returns the reason for starting no jobs: %j', (names, lines, reason) => {
+	])('for a node of %j and the partitions %j returns why no job can start: %j', (names, lines, reason) => {
 		expect(closedBy('IDLE', names, ...lines)).toBe(reason);
 	});
 
@@ -347,10 +341,7 @@ describe('readNodes with partitions', () => {
 		['ALLOCATED', 'YES:4', 'jobs use all cores of box1'],
 		['ALLOCATED', 'FORCE:4', undefined],
 		['MIXED', 'NO', undefined],
-	])(
-		'for a node in the state %s whose partition has OverSubscribe=%s returns the reason for starting no jobs: %j',
-		(state, shared, reason) => {
-			expect(closedBy(state, 'main', partition('main', 'UP', shared))).toBe(reason);
-		},
-	);
+	])('for the node state %s and OverSubscribe=%s returns why no job can start: %j', (state, shared, reason) => {
+		expect(closedBy(state, 'main', partition('main', 'UP', shared))).toBe(reason);
+	});
 });

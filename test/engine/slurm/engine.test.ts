@@ -1,4 +1,4 @@
-/** A request while Slurm's commands run. A stub salloc prints what the real one would. */
+/** Requests while Slurm commands run. A stub salloc prints what the real one would. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -31,7 +31,7 @@ afterEach(() => {
 	rmSync(directory, {recursive: true, force: true});
 });
 
-/** The sleeps pass a hundred times faster. */
+/** A clock whose sleeps end a hundred times faster. */
 const clock: Clock = {
 	monotonicMs: () => performance.now(),
 	async sleep(ms, signal) {
@@ -41,7 +41,7 @@ const clock: Clock = {
 	uuid: () => 'id',
 };
 
-/** All of its time passes a hundred times faster. */
+/** A clock that runs a hundred times faster. */
 const fastClock: Clock = {...clock, monotonicMs: () => performance.now() * 100};
 
 const request: TimedRequest = {
@@ -81,7 +81,7 @@ const stateOf = (...jobs: readonly SlurmJob[]): ClusterState => ({
 
 const unreachable = (): CanhazgpuError => new CanhazgpuError('store-unreachable', "Slurm's controller does not answer");
 
-/** Returns these answers one after another, and then the last one again. */
+/** Returns a cluster that gives these answers one after another and then repeats the last one. */
 function clusterThatSays(...answers: ReadonlyArray<ClusterState | Error>): Cluster {
 	const rest = [...answers];
 	const cluster = {
@@ -98,7 +98,7 @@ function clusterThatSays(...answers: ReadonlyArray<ClusterState | Error>): Clust
 	return cluster;
 }
 
-/** The stub salloc waits until the file exists, and then has the job. */
+/** Creates a stub of salloc. It waits until the returned function is called, and then has the job. */
 function placeSalloc(): () => void {
 	const file = path.join(directory, 'granted');
 	writeFileSync(
@@ -140,7 +140,7 @@ test('acquire on Slurm reports progress again after the controller was down', as
 	expect(granted).toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 }, 10_000);
 
-test('acquireNow on Slurm asks again for the granted GPUs if the controller is down at that moment', async () => {
+test('acquireNow on Slurm asks again for the granted GPUs if the controller is down then', async () => {
 	placeSalloc()();
 	const cluster = clusterThatSays(unreachable(), unreachable(), unreachable(), stateOf(), stateOf(held));
 	await expect(createSlurmEngine(cluster, clock, undefined).acquireNow(request)).resolves.toMatchObject({
@@ -149,7 +149,7 @@ test('acquireNow on Slurm asks again for the granted GPUs if the controller is d
 	});
 });
 
-test('acquire on Slurm reports a request that another user removed from the queue as removed, not as timed out', async () => {
+test('acquire on Slurm reports a request that somebody removed from the queue as removed', async () => {
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		'#!/bin/sh\necho "salloc: error: Job submit/allocate failed: Job/step already completing or completed" >&2\nexit 1\n',
@@ -164,7 +164,10 @@ test('acquire on Slurm reports a request that another user removed from the queu
 	).resolves.toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-/** The stub salloc waits for job 7, and fails with this message once the file exists. Its job stays in the queue of a controller that is down. */
+/**
+Creates a stub of salloc for job 7. After the returned function is called, it fails with this message. The job stays in the queue of a controller
+that is down.
+*/
 function placeLostSalloc(words: string): () => void {
 	const file = path.join(directory, 'lost');
 	writeFileSync(
@@ -185,7 +188,7 @@ exit 1
 
 const contactLost = 'salloc: error: Job allocate failed: Unable to contact slurm controller (connect failure)';
 
-test('acquire on Slurm keeps waiting for its job if salloc gave up while the controller was down', async () => {
+test('acquire on Slurm keeps waiting if salloc gave up while the controller was down', async () => {
 	placeLostSalloc(contactLost)();
 	const cluster = clusterThatSays(unreachable(), stateOf(job({})), stateOf(held));
 	await expect(
@@ -197,7 +200,7 @@ test('acquire on Slurm keeps waiting for its job if salloc gave up while the con
 	).resolves.toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 });
 
-test('acquire on Slurm cancels an abandoned job when the controller is back, or names the job in the error', async () => {
+test('acquire on Slurm cancels an abandoned job as soon as the controller is back', async () => {
 	const outcomeOf = async (failures: number, isAborted: boolean) => {
 		const lose = placeLostSalloc(contactLost);
 		const ran: string[] = [];
@@ -269,9 +272,10 @@ echo "salloc: Granted job allocation 7" >&2
 	]);
 });
 
-test('acquire on Slurm submits a request again whose job id was reused, and neither shows nor ends the other job', async () => {
+test('acquire on Slurm submits a request again if its job id now belongs to another job', async () => {
 	const [asked, killed] = ['asked', 'killed'].map((name) => path.join(directory, name));
-	// Like the real salloc: when ended, the stub tells the controller that the job with this id has ended, even if another job has reused the id.
+	// When it is ended, the real salloc tells the controller that the job with its id has ended, even if another job now has that id. The stub
+	// does the same.
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		`#!/bin/sh
@@ -302,7 +306,7 @@ echo "salloc: Granted job allocation 7" >&2
 	expect(existsSync(killed!)).toBe(false);
 }, 10_000);
 
-test("acquire on Slurm neither waits for nor cancels another user's job with a reused id", async () => {
+test("acquire on Slurm never cancels another user's job with a reused id", async () => {
 	const lose = placeLostSalloc(contactLost);
 	const ran: string[] = [];
 	const other = {...held, user: 'bob', submitTime: 1010};
@@ -329,7 +333,7 @@ test("acquire on Slurm neither waits for nor cancels another user's job with a r
 
 const root = {account: 'root', uid: 0, label: 'root'};
 
-/** Four tasks of an array. The last has the id of the array, like all tasks that still wait. */
+/** Returns a cluster with an array of four tasks. The last task has the id of the array, like all tasks that still wait. */
 function clusterWithArray(...more: readonly SlurmJob[]): {readonly cluster: Cluster; readonly ran: string[]} {
 	const ran: string[] = [];
 	const tasks = [0, 1, 2].map((task) =>
@@ -362,7 +366,7 @@ test('release on Slurm of the last task of an array keeps the other tasks', asyn
 	expect(ran).toEqual(['scancel 7_2', 'scancel 7_0']);
 });
 
-test('release on Slurm ends the components of a heterogeneous job together', async () => {
+test('release on Slurm ends all components of a heterogeneous job', async () => {
 	const {cluster, ran} = clusterWithArray(
 		...[40, 41].map((id, gpu) =>
 			job({
@@ -388,7 +392,7 @@ test('release on Slurm ends the components of a heterogeneous job together', asy
 	expect(ran).toEqual(['scancel 40', 'scancel 50']);
 });
 
-test('the end of a Slurm job moves by the time for which the job was suspended', async () => {
+test('suspending a Slurm job delays its end by the same time', async () => {
 	const {cluster, ran} = clusterWithArray(
 		job({
 			id: 90,
@@ -405,7 +409,7 @@ test('the end of a Slurm job moves by the time for which the job was suspended',
 	expect(result.extended).toMatchObject([{index: 4, expiryTime: 8600}]);
 });
 
-test('leaveQueue on Slurm cancels the pending tasks of an array and keeps the running tasks', async () => {
+test('leaveQueue on Slurm cancels only the pending tasks of an array', async () => {
 	const {cluster, ran} = clusterWithArray(job({id: 70, array: {id: 70, tasks: '3-9', isOne: false}}), job({id: 80}));
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	await engine.leaveQueue(root, '70');
@@ -424,7 +428,7 @@ const asked: Submission = {
 	environment: {},
 };
 
-test("run on Slurm keeps the exit code of a command that equals srun's code for busy GPUs", async () => {
+test("run on Slurm keeps a command's exit code that equals srun's code for busy GPUs", async () => {
 	const cluster = clusterThatSays(stateOf(held));
 	const {words, begin, granted, exitCodeOf} = submission(
 		cluster,
@@ -438,17 +442,17 @@ test("run on Slurm keeps the exit code of a command that equals srun's code for 
 	writeFileSync(other, `#!/bin/sh\necho "$@" >${other}.ran\n`, {mode: 0o755});
 	execFileSync(prolog, ['sh', '-c'], {env: {...process.env, SLURM_JOB_ID: '7', SLURM_PROLOG: other}});
 	expect(readFileSync(`${other}.ran`, 'utf8')).toBe('sh -c\n');
-	// The command has ended by now.
+	// By now the command has ended.
 	await granted(321, AbortSignal.abort());
 	await expect(exitCodeOf(244)).resolves.toBe(244);
-	// A request without a time limit never makes srun exit with that code.
+	// Without a time limit, srun never exits with that code.
 	await expect(submission(cluster, clock, asked, {name: 'gpu', count: 1}).exitCodeOf(244)).resolves.toBe(244);
 	await expect(
 		submission(cluster, clock, {...asked, waitSeconds: 0}, {name: 'gpu', count: 1}).exitCodeOf(244),
 	).rejects.toThrow(expect.objectContaining({code: 'unavailable'}));
 });
 
-test("run on Slurm keeps the exit code of a short command that equals srun's failure code", async () => {
+test("run on Slurm keeps a short command's exit code that equals srun's failure code", async () => {
 	const codeOf = async (ended: Partial<SlurmJob>, ...later: readonly SlurmJob[]) => {
 		const submitTime = Math.floor(Date.now() / 1000);
 		const began = {state: 'ended', name: 'sh', submitTime, startTime: submitTime, endTime: submitTime} as const;
@@ -468,7 +472,7 @@ test("run on Slurm keeps the exit code of a short command that equals srun's fai
 		{user: 'bob'},
 		{name: 'other'},
 		{exitCode: 1},
-		// The request was refused.
+		// A request that was refused has no start.
 		{startTime: undefined},
 		{isBatch: true},
 	];
@@ -501,7 +505,7 @@ test('run on Slurm counts nodes that are down as part of the cluster', async () 
 	expect(await codeOf(down(2), {request: {...request, host: 'box2'}})).toBe('impossible');
 });
 
-test('batch jobs are listed with the states of jobs, and only those of the account unless all are asked for', async () => {
+test('Slurm batch jobs of the account are listed with their states', async () => {
 	const batch = (id: number, given: Partial<SlurmJob>): SlurmJob => job({id, isBatch: true, name: 'train', ...given});
 	const jobs = createBatchJobs(
 		clusterThatSays(

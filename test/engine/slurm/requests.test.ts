@@ -23,7 +23,7 @@ const request = (given: Partial<AcquireRequest> = {}): AcquireRequest => ({
 	...given,
 });
 
-test('requestWords passes each part of a request as one argument, including any note', () => {
+test('requestWords passes each part of a request as one argument, whatever the note contains', () => {
 	const note = '; rm -rf $(x) "q" --gres=gpu:9';
 	expect(
 		requestWords(request({note, host: 'box2'}), {
@@ -68,13 +68,13 @@ test.each<[Partial<AcquireRequest>, string]>([
 	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining(flag) as string}));
 });
 
-test('checkExpressible accepts a number, a note, a model and GPUs of different models', () => {
+test('checkExpressible accepts a count, a note, a model and GPUs of different models', () => {
 	expect(() => {
 		checkExpressible(request({note: 'x', need: {models: ['a100'], sameModel: false}}), false);
 	}).not.toThrow();
 });
 
-test('a share is requested from Slurm as shards for its memory, if the memory of a shard is configured', () => {
+test('shardsFor converts the memory of a share to shards', () => {
 	const share = request({count: 1, need: {shareMiB: 8193}});
 	expect(() => {
 		checkExpressible(share, true);
@@ -90,7 +90,7 @@ test('a share is requested from Slurm as shards for its memory, if the memory of
 	);
 });
 
-test("typeOfProfile returns the only Slurm type with the MIG profile, alone or after the GPU's type", () => {
+test('typeOfProfile returns the only Slurm type that contains the MIG profile', () => {
 	expect(typeOfProfile('1g.10gb', ['a100', '1g.10gb', '2g.20gb'])).toBe('1g.10gb');
 	expect(typeOfProfile('1g.10gb', ['nvidia_h100_1g.10gb', 'nvidia_h100_11g.10gb'])).toBe('nvidia_h100_1g.10gb');
 	expect(() => typeOfProfile('1g.10gb', ['a_1g.10gb', 'b_1g.10gb'])).toThrow(expect.objectContaining({code: 'usage'}));
@@ -100,7 +100,7 @@ test("typeOfProfile returns the only Slurm type with the MIG profile, alone or a
 	expect(() => typeOfProfile('1g.10gb', ['a100'])).toThrow(expect.objectContaining({code: 'impossible'}));
 });
 
-test('laterWords translates dependencies, arrays and the start time, which is a local time', () => {
+test('laterWords returns the sbatch options for dependencies, arrays and the start time', () => {
 	expect(laterWords({})).toEqual([]);
 	expect(laterWords({after: '17,18_3', array: '0-7%2'})).toEqual(['--dependency=afterok:17:18_3', '--array=0-7%2']);
 	expect(laterWords({after: 'any:17,18'})[0]).toBe('--dependency=afterany:17:18');
@@ -109,7 +109,7 @@ test('laterWords translates dependencies, arrays and the start time, which is a 
 	expect(laterWords({begin: seconds})).toEqual(['--begin=2026-05-01T08:05:09']);
 });
 
-test('scriptOf returns a shell script that starts exactly the given command', () => {
+test('scriptOf returns a shell script that runs exactly the given command', () => {
 	fc.assert(
 		fc.property(fc.array(fc.string({unit: 'binary'}).map((word) => word.replaceAll('\0', ''))), (words) => {
 			const script = scriptOf(['printf', String.raw`%s\0`, ...words]);
@@ -120,7 +120,7 @@ test('scriptOf returns a shell script that starts exactly the given command', ()
 	);
 });
 
-test('typeFor returns the only Slurm type that matches the model, in any case', () => {
+test('typeFor returns the only Slurm type that matches the model, in upper or lower case', () => {
 	expect(typeFor('A100', ['a100', 'a100-80gb', 'v100'])).toBe('a100');
 	expect(typeFor('h100', ['nvidia_h100_80gb_hbm3'])).toBe('nvidia_h100_80gb_hbm3');
 	expect(() => typeFor('a100', ['a100-40gb', 'a100-80gb'])).toThrow(expect.objectContaining({code: 'usage'}));
@@ -167,7 +167,7 @@ test('a squeue without --json is reported as too old', () => {
 	expect(oldVersionError(errorOf('squeue', 'squeue: error: no'))).toBeUndefined();
 });
 
-test("clusterEnvironment within a job removes the job's variables and keeps those of the cluster", () => {
+test("clusterEnvironment within a job removes the job's own variables", () => {
 	const own = {SLURM_CONF: '/x', SLURM_PARTITION: 'gpu', HOME: '/h'};
 	expect(clusterEnvironment(own)).toEqual(own);
 	expect(clusterEnvironment({...own, SLURM_JOB_ID: '7', SLURM_NTASKS: '4', SRUN_DEBUG: '1'})).toEqual({
@@ -176,7 +176,7 @@ test("clusterEnvironment within a job removes the job's variables and keeps thos
 	});
 });
 
-test('clusterEnvironment removes the secrets of canhazgpu, because Slurm passes the environment on to its nodes', () => {
+test('clusterEnvironment removes secrets, because Slurm passes the environment to its nodes', () => {
 	expect(
 		clusterEnvironment({HOME: '/x', CANHAZGPU_REDIS_PASSWORD: 'secret', CANHAZGPU_NOTIFY_WEBHOOK: 'secret'}),
 	).toEqual({

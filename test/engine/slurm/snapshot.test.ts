@@ -1,4 +1,4 @@
-/** The state of a cluster in every interface: a GPU is free only if Slurm reports it as free. */
+/** How each interface shows the state of a Slurm cluster. A GPU is free only if Slurm reports it as free. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
@@ -58,7 +58,7 @@ const holding = (names: readonly string[]) =>
 
 const cluster = fc.record({
 	used: fc.array(fc.integer({min: 0, max: 4}), {minLength: 2, maxLength: 2}),
-	/** The used GPUs that the node names. */
+	/** The numbers of the used GPUs that the node reports. */
 	usedIds: fc.array(fc.uniqueArray(fc.integer({min: 0, max: 3})), {minLength: 2, maxLength: 2}),
 	troubles: fc.array(
 		fc.constantFrom(undefined, {kind: 'down', words: 'it is down'} as const, {kind: 'drained', reason: 'fan'} as const),
@@ -68,7 +68,7 @@ const cluster = fc.record({
 	held: fc.array(holding(['box1', 'box2']), {maxLength: 4}),
 });
 
-test('a GPU of Slurm is available only if its node can start jobs and no known or hidden job can have it', () => {
+test('a Slurm GPU is available only if its node can start jobs and no job can have the GPU', () => {
 	fc.assert(
 		fc.property(cluster, ({used, usedIds, troubles, closed, held}) => {
 			const nodes = ['box1', 'box2'].map((name, index) => {
@@ -102,7 +102,7 @@ test('a GPU of Slurm is available only if its node can start jobs and no known o
 	);
 });
 
-test('a GPU that a hidden Slurm job has is unavailable if the node names it, and the other GPUs are free', () => {
+test('a Slurm GPU that the node reports as used is unavailable even if its job is hidden', () => {
 	const state = stateOf([node('box1', {usedGpus: 2, usedIds: [1, 3]})], []);
 	expect(rowsOf(state).map(({state: each, problem}) => [each, problem])).toEqual([
 		['available', undefined],
@@ -110,7 +110,7 @@ test('a GPU that a hidden Slurm job has is unavailable if the node names it, and
 		['available', undefined],
 		['error', 'a job has GPU 3 of box1, but Slurm does not say which job'],
 	]);
-	// A job that ended between the two queries looks the same, so the jobs are read again.
+	// A job that ended between the two queries has the same effect, so the jobs are queried again.
 	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
 	const of = (usedIds: readonly number[]) =>
 		hasHiddenJobs(stateOf([node('box1', {usedGpus: 1, usedIds})], [job({held})]));
@@ -153,7 +153,7 @@ test('a Slurm share of unknown size is shown without a size', () => {
 	);
 });
 
-test('a Slurm request for parts of a GPU is shown as a request for one GPU, with the part in the note', () => {
+test('a Slurm request for shards or MPS is shown as a request for one GPU, with the amount in its note', () => {
 	const waiting = {state: 'pending', gpus: undefined} as const;
 	const state = stateOf(
 		[node('box1')],
@@ -187,7 +187,7 @@ test('waiting tasks of a Slurm array are shown with their numbers', () => {
 	]);
 });
 
-test('a Slurm node that takes long to clean up after a job has no available GPUs', () => {
+test('a Slurm node that still cleans up long after a job has no available GPUs', () => {
 	const after = (seconds: number) => {
 		const ended = job({id: 3, stateWord: 'COMPLETING', clearing: ['box1'], endTime: 2000 - seconds});
 		return rowsOf(stateOf([node('box1'), node('box2')], [ended])).map(({state}) => state);
@@ -197,7 +197,7 @@ test('a Slurm node that takes long to clean up after a job has no available GPUs
 	expect(after(60)).toEqual([...Array.from({length: 4}, () => 'error'), ...Array.from({length: 4}, () => 'available')]);
 });
 
-test('a Slurm allocation without a command is shown as a reservation with an end, and a batch job as a job', () => {
+test('a Slurm allocation without a command is shown as a reservation', () => {
 	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
 	const state = stateOf(
 		[node('box1', {usedGpus: 1})],
@@ -239,7 +239,7 @@ test('a share of a suspended Slurm job is marked next to shares of running jobs'
 	expect(sharesOnPage(page)).toBe(`${isolated('ann')}, ${isolated('bob')} suspended`);
 });
 
-test('recentEvents returns the events of Slurm jobs once each and in order, also when read from the middle', () => {
+test('recentEvents returns the events of Slurm jobs once each and in order', () => {
 	const jobs = [
 		job({id: 1, startTime: 1000, state: 'ended', stateWord: 'TIMEOUT', endTime: 1500}),
 		job({id: 2, startTime: 1300, submitTime: 1100}),
@@ -255,7 +255,7 @@ test('recentEvents returns the events of Slurm jobs once each and in order, also
 	expect(recentEvents(jobs, [node('box1')], {newest: 1})).toEqual(all.slice(3));
 });
 
-test('status --json shows since when a Slurm node is drained, if Slurm reports the time', () => {
+test('status --json shows since when a Slurm node has been drained', () => {
 	const since = [1500, undefined].map((time) => {
 		const drained = node('box1', {gpus: [{type: undefined, count: 1}], trouble: {kind: 'drained', since: time}});
 		return statusJson(rowsOf(stateOf([drained], [])), observationOf(stateOf([drained], [])))[0]!.drained;
@@ -286,7 +286,7 @@ test('recentEvents returns every event once to a follower, even if a later event
 	const running = job({id: 5, startTime: 900, submitTime: 900});
 	const first = read([running, waiting]);
 	expect(first.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 5', 'joined 1']);
-	// Job 9 starts in the same second in which the others start and end, and is seen before them.
+	// Job 9 starts in the same second in which the other jobs start and end, but its event is read before theirs.
 	const newcomer = job({id: 9, startTime: 1001, submitTime: 1001});
 	const second = read([running, waiting, newcomer], first.at(-1)!.id);
 	expect(second.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 9']);

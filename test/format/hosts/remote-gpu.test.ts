@@ -33,7 +33,7 @@ test('fromCommandRow converts a status row of another host and sanitizes its tex
 	expect(secondsOf('90')).toBeUndefined();
 });
 
-test('fromCommandRow names the holder as "account (label)", or by label alone if the host sends no account', () => {
+test('fromCommandRow returns the holder as "account (label)"', () => {
 	const now = 1_800_000_000;
 	const held = {gpu_id: 0, status: 'IN_USE'};
 	const rowFrom = (row: Readonly<Record<string, unknown>>) => {
@@ -53,7 +53,7 @@ test('fromCommandRow names the holder as "account (label)", or by label alone if
 	expect(rowFrom({})).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-test('fromCommandRow treats values of a wrong type as unknown and drops unknown keys', () => {
+test('fromCommandRow treats values of a wrong type as unknown', () => {
 	const texts = ['user', 'note', 'type', 'error', 'processes', 'health', 'unreserved_users', 'drained', 'model'];
 	const hostile = {
 		...Object.fromEntries(texts.map((key) => [key, 7])),
@@ -84,7 +84,7 @@ test('fromCommandRow treats values of a wrong type as unknown and drops unknown 
 	expect(fromCommandRows([hostile, {...hostile, status: 'IN_USE'}], 0)).toMatchObject([{status: 'IN_USE'}]);
 });
 
-test('fromCommandRows drops the processes of a large answer and rejects a huge answer', () => {
+test('fromCommandRows drops the processes of a large answer and rejects a huge one', () => {
 	const process = {pid: 1, command: 'x'.repeat(10_000)};
 	const busy = Array.from({length: 64}, (_, gpu_id) => ({
 		gpu_id,
@@ -103,7 +103,7 @@ test('fromCommandRows drops the processes of a large answer and rejects a huge a
 	expect(fromCommandRows(endless, 0)).toBeUndefined();
 });
 
-test('fromCommandRow distinguishes an empty process list from an unknown list, keeps MIG instances and masks secrets', () => {
+test('fromCommandRow does not turn an unknown process list into an empty one', () => {
 	const row = (parts: Readonly<Record<string, unknown>>) =>
 		fromCommandRow({gpu_id: 0, status: 'AVAILABLE', ...parts}, 0)!;
 	expect(row({}).processes).toBeUndefined();
@@ -150,7 +150,7 @@ test('fromCommandRow reports a drained GPU as an error only if the GPU also has 
 	expect(stateOf({error: 'Xid 79'})).toBe('error');
 });
 
-test('fromCommandReport returns the rows of every grouping, from this program and the Go canhazgpu, under one key', () => {
+test('fromCommandReport returns the rows in `users`, whichever grouping another host sent', () => {
 	const row = {name: 'a\u{202E}b', gpu_hours: 1, percentage: 100, run_count: 1, manual_count: 0};
 	const sums = {total_gpu_hours: 1, total_reservations: 1, unique_users: 1, days: 7};
 	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};

@@ -70,11 +70,11 @@ test.each<[Target, unknown]>([
 			environment: {CANHAZGPU_NOTICE_ACCOUNT: 'alice', CANHAZGPU_NOTICE_TEXT: 'GPU 3 ends in 10m'},
 		},
 	],
-])('requestOf makes the request of %j', (target, request) => {
+])('requestOf returns the right request for %j', (target, request) => {
 	expect(requestOf(target, message)).toEqual(request);
 });
 
-test('a mail goes through sendmail, or through mail where sendmail is missing', () => {
+test('requestOf sends a mail through sendmail, or through mail if sendmail is missing', () => {
 	const request = requestOf(
 		{kind: 'mail', address: 'alice@example.org'},
 		{...message, text: 'Grüße'},
@@ -99,14 +99,14 @@ test('a mail goes through sendmail, or through mail where sendmail is missing', 
 	]);
 });
 
-test('mail without an address goes to the account, unless its name cannot be an address', () => {
+test('requestOf sends mail without an address to the account', () => {
 	expect(requestOf({kind: 'mail'}, message)).toMatchObject({ways: [{argv: ['sendmail', '-i', 'alice']}, {}]});
 	for (const account of ['-oQ', '|sh', 'a\nBcc: b', String.raw`DOMAIN\alice`, '']) {
 		expect(requestOf({kind: 'mail'}, {...message, account})).toMatchObject({type: 'impossible'});
 	}
 });
 
-test('a hostname adds no header to a mail', () => {
+test('requestOf does not let a hostname add a header to a mail', () => {
 	const {ways} = requestOf({kind: 'mail'}, {...message, hostname: 'box\r\nBcc: eve@example.org é'}) as ProgramRequest;
 	expect(ways[0]!.stdin).toContain('\nSubject: canhazgpu on box Bcc: eve@example.org ?\n');
 	expect(ways[0]!.stdin).not.toMatch(/^Bcc/mv);
@@ -114,7 +114,7 @@ test('a hostname adds no header to a mail', () => {
 
 const mentions = ['@everyone', '@here', '@channel', '<!channel>', '<!here>', '<@U123>', '<@&7>', '<#C1>', '@alice'];
 
-test('the text of a notice cannot mention anyone in Slack or add a link', () => {
+test('a notification text cannot mention anyone in Slack or add a link', () => {
 	for (const mention of mentions) {
 		const {body} = requestOf({kind: 'slack', url}, {...message, text: `note ${mention}`}) as HttpRequest;
 		const {text} = JSON.parse(body) as {text: string};
@@ -124,7 +124,7 @@ test('the text of a notice cannot mention anyone in Slack or add a link', () => 
 	expect(slackText('<https://evil|box> & @all')).toBe('&lt;https://evil|box&gt; &amp; @\u{200B}all');
 });
 
-test('the text of a notice cannot mention anyone in Discord or add markup', () => {
+test('a notification text cannot mention anyone in Discord or add markup', () => {
 	for (const mention of mentions) {
 		const {body} = requestOf({kind: 'discord', url}, {...message, text: `note ${mention}`}) as HttpRequest;
 		const {content, allowed_mentions: allowed} = JSON.parse(body) as {content: string; allowed_mentions: unknown};
@@ -135,7 +135,7 @@ test('the text of a notice cannot mention anyone in Discord or add markup', () =
 	expect(discordText('[box](https://evil) **x**')).toBe(String.raw`\[box\]\(https://evil\) \*\*x\*\*`);
 });
 
-test('a long text is cut for Discord, but never in the middle of an escape sequence', () => {
+test('a long notification text is cut for Discord, but never inside an escape sequence', () => {
 	for (const length of [980, 981, 982, 2000]) {
 		const {body} = requestOf(
 			{kind: 'discord', url},
@@ -147,7 +147,7 @@ test('a long text is cut for Discord, but never in the middle of an escape seque
 	}
 });
 
-test('the text of a notice cannot add markup to a desktop notification', () => {
+test('a notification text cannot add markup to a desktop notification', () => {
 	expect(desktopText('<a href="x">&</a>')).toBe('&lt;a href="x"&gt;&amp;&lt;/a&gt;');
 });
 
@@ -161,7 +161,7 @@ const everyTarget: readonly Target[] = [
 	{kind: 'exec', command: ['/bin/tell']},
 ];
 
-test('no text of a notice changes headers, URLs, or the number of arguments', () => {
+test('a notification text cannot change headers, URLs or the number of arguments', () => {
 	fc.assert(
 		fc.property(fc.string({unit: 'binary'}), fc.constantFrom(...everyTarget), (text, target) => {
 			const plain = requestOf(target, message);
@@ -177,7 +177,7 @@ test('no text of a notice changes headers, URLs, or the number of arguments', ()
 	);
 });
 
-test('no URL is in the arguments of a program', () => {
+test('requestOf puts no URL into the arguments of a program', () => {
 	for (const target of everyTarget) {
 		const request = requestOf(target, message);
 		expect(request.type === 'program' ? JSON.stringify(request) : '').not.toContain('hunter2');

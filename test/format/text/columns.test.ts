@@ -30,7 +30,7 @@ test('shrunk narrows columns only as far as necessary, in the given order', () =
 	fc.assert(
 		fc.property(anyColumns, anyRoom, anySacrifices, (columns, room, sacrifices) => {
 			const fitting = shrunk(columns, room, sacrifices);
-			// Only the last sacrifice makes the columns fit.
+			// The columns are reduced no further than necessary.
 			for (let count = 0; count <= sacrifices.length; count++) {
 				const partly = shrunk(columns, room, sacrifices.slice(0, count));
 				if (totalWidth(partly, room.gap) <= room.width) {
@@ -57,7 +57,7 @@ test('shrunk narrows columns only as far as necessary, in the given order', () =
 	);
 });
 
-test('grown widens columns to fill the width, and gives the remainder to the chosen column', () => {
+test('grown widens columns to the given width and gives the remainder to the chosen column', () => {
 	fc.assert(
 		fc.property(anyColumns, anyRoom, anyRounds, fc.boolean(), (columns, room, rounds, hasLast) => {
 			const last = hasLast ? columns[0]!.name : undefined;

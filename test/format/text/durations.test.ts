@@ -15,7 +15,7 @@ test.each([
 	[3735, '1h 2m 15s', '1h02m'],
 	[86_400, '24h 0m 0s', '24h00m'],
 	[360_000, '100h 0m 0s', '4d04h'],
-])('%d seconds is "%s" in the long form and "%s" in the short form', (seconds, long, short) => {
+])('%d seconds is written as "%s" in the long form and "%s" in the short form', (seconds, long, short) => {
 	expect(longDuration(seconds)).toBe(long);
 	expect(shortDuration(seconds)).toBe(short);
 });

@@ -35,7 +35,7 @@ test('sanitize removes every character that controls a terminal', () => {
 	);
 });
 
-test('sanitize handles a megabyte of escape sequences in less than a second', () => {
+test('sanitize removes a megabyte of escape sequences in less than a second', () => {
 	const took = cpuMsOf(() => {
 		expect(sanitize('\u{1B}['.repeat(500_000)).length).toBeLessThanOrEqual(4096);
 	});
@@ -59,7 +59,7 @@ test('shorten never cuts a character in half', () => {
 	expect(shorten('😀😀😀', 2)).toBe('😀…');
 });
 
-test('harmlessJson keeps the data and escapes control characters', () => {
+test('harmlessJson escapes control characters without changing the data', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			const value = {text: parts.join('').toWellFormed()};
@@ -72,7 +72,7 @@ test('harmlessJson keeps the data and escapes control characters', () => {
 	);
 });
 
-test('stackText keeps the lines of a stack and sanitizes each', () => {
+test('stackText sanitizes each line of a stack trace', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			const lines = stackText(new Error(parts.join(''))).split('\n', 100);

@@ -38,7 +38,7 @@ test('the AMD provider reads every value of two GPUs with parallel queries', asy
 	});
 	const calls = await stub.calls();
 	expect(calls.map((call) => call.split(' ', 1)[0]).toSorted()).toEqual(['list', 'metric', 'process', 'static']);
-	// Fixed values are not asked for again.
+	// Constant values are queried only once.
 	await provider.observe();
 	const later = await stub.calls();
 	expect(
@@ -49,7 +49,7 @@ test('the AMD provider reads every value of two GPUs with parallel queries', asy
 	).toEqual(['metric', 'process']);
 });
 
-/** Strix Halo as ROCm 6.3 reports it, with models in system memory. */
+/** A Strix Halo GPU in the format of ROCm 6.3, with AI models in system memory. */
 const integrated = (usedGtt: unknown) => ({
 	metric: json([
 		{
@@ -80,7 +80,7 @@ const integrated = (usedGtt: unknown) => ({
 	]),
 });
 
-test('the AMD provider reports system memory as the memory of an integrated GPU, or unknown if it cannot be read', async () => {
+test('the AMD provider counts system memory as the memory of an integrated GPU', async () => {
 	const {gpus} = await observe(integrated({value: 64_512, unit: 'MB'}));
 	expect(gpus).toMatchObject([
 		{memoryUsedMiB: 64_967, memoryTotalMiB: 127_488, processes: [{name: 'llama-server', memoryUsedMiB: 64_005}]},
@@ -90,7 +90,7 @@ test('the AMD provider reports system memory as the memory of an integrated GPU,
 	expect(judgeUsage({...unknown!, processes: undefined}, 1024)).toMatchObject({kind: 'unknown'});
 });
 
-test('the AMD provider does not count system memory that a discrete card borrows', async () => {
+test('the AMD provider does not count system memory that a discrete GPU borrows', async () => {
 	const metric = metricOf(0);
 	const borrowed = {total_gtt: {value: 257_000, unit: 'MB'}, used_gtt: {value: 9000, unit: 'MB'}};
 	const {gpus} = await observe({
@@ -109,19 +109,19 @@ test.each([
 	['one', {process_info: {name: 'ollama', pid: 4_194_313}}, [4_194_313]],
 	['none', {process_info: 'Not Found'}, []],
 	['none, in a sentence', {process_info: 'No running processes detected'}, []],
-])('the AMD provider reads processes as amd-smi of earlier versions reports them: %s', async (_, reported, pids) => {
+])('the AMD provider reads the process format of older amd-smi versions: %s', async (_, reported, pids) => {
 	const {gpus} = await observe({process: json([{gpu: 0, ...reported}, idle(1)])});
 	expect(gpus[0]?.processes?.map(({pid}) => pid)).toEqual(pids);
 });
 
-test('the AMD provider adds the owner to a process', async () => {
+test('the AMD provider returns the owner of each process', async () => {
 	const {gpus} = await observe({process: json([idle(0), busy(1, process.pid, 2 ** 30)])});
 	expect(gpus[1]?.processes).toMatchObject([
 		{pid: process.pid, user: users.nameOfSync(process.getuid?.() ?? 0), memoryUsedMiB: 1024},
 	]);
 });
 
-test('the AMD provider never repeats an option that an old amd-smi refuses', async () => {
+test('the AMD provider never repeats an option that an old amd-smi has rejected', async () => {
 	const refuse =
 		'case "$*" in *--mem-usage*) echo \'amd-smi: error: unrecognized arguments: --mem-usage\' >&2; exit 2;; esac';
 	const {provider, stub} = await setUp({
@@ -134,7 +134,7 @@ test('the AMD provider never repeats an option that an old amd-smi refuses', asy
 	expect(calls.slice(5).toSorted()).toEqual(['metric --json', 'process --json']);
 });
 
-test('the AMD provider reports a GPU that breaks the common answer of amd-smi as an ERROR and reads the other GPUs', async () => {
+test('the AMD provider reads the other GPUs if one GPU makes the amd-smi query of all GPUs fail', async () => {
 	const error = json({error: "AMDSMI has returned error '-1028' - 'I/O Error'", code: -1028});
 	const {failure, gpus, warnings} = await observe({
 		metric: {...error, exitCode: 28, stderr: 'Traceback (most recent call last):\n'},
@@ -150,7 +150,7 @@ test('the AMD provider reports a GPU that breaks the common answer of amd-smi as
 	expect(warnings).toEqual([]);
 });
 
-test('the AMD provider reports a GPU that is listed but not measured as an ERROR', async () => {
+test('the AMD provider reports a GPU that amd-smi lists but does not measure as failed', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0)])});
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
@@ -158,7 +158,7 @@ test('the AMD provider reports a GPU that is listed but not measured as an ERROR
 	]);
 });
 
-test('the AMD provider reports a GPU with only N/A readings as an ERROR', async () => {
+test('the AMD provider reports a GPU with only N/A readings as failed', async () => {
 	const silent = {
 		gpu: 1,
 		usage: 'N/A',
@@ -170,7 +170,7 @@ test('the AMD provider reports a GPU with only N/A readings as an ERROR', async 
 	expect(gpus[1]).toMatchObject({failure: 'no readings (N/A)', processes: undefined});
 });
 
-test('the AMD provider reports unknown processes if the process query fails', async () => {
+test('the AMD provider reports processes as unknown if the process query fails', async () => {
 	const {gpus, warnings} = await observe({process: {stdout: 'Segmentation fault\n', exitCode: 139}});
 	expect(gpus).toMatchObject([
 		{failure: undefined, processes: undefined},
@@ -179,7 +179,7 @@ test('the AMD provider reports unknown processes if the process query fails', as
 	expect(warnings).toEqual([expect.stringMatching(/^The processes could not be read: .*exited with 139\.$/v)]);
 });
 
-test('the AMD provider reports unknown processes to an account outside of the render and video groups', async () => {
+test('the AMD provider reports processes as unknown if the account lacks the groups render and video', async () => {
 	const warning =
 		'WARNING: User is missing the following required groups: render, video. Please add user to these groups.';
 	const {gpus, warnings} = await observe({
@@ -215,7 +215,7 @@ test('the AMD provider ends a hanging amd-smi at the time limit', async () => {
 	expect(monotonicMs() - startedAtMs).toBeLessThan(2500);
 });
 
-test('the AMD provider starts no second call while the first cannot be ended', async () => {
+test('the AMD provider does not start amd-smi again while a hanging one cannot be killed', async () => {
 	const {promise, resolve} = Promise.withResolvers<void>();
 	const run = vi.fn<RunTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended: promise}));
 	const provider = createAmdProvider({run, describeProcesses, monotonicMs});
@@ -255,7 +255,7 @@ test('closing the AMD provider ends a running scan', async () => {
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
 });
 
-test('the AMD provider cannot count GPUs without amd-smi, and fails with an error', async () => {
+test('the AMD provider fails with an error when it counts GPUs without amd-smi', async () => {
 	const {provider} = await setUp({answers: {}});
 	await expect(provider.count()).rejects.toMatchObject({code: 'provider'});
 	const nothing = createAmdProvider({
@@ -266,7 +266,7 @@ test('the AMD provider cannot count GPUs without amd-smi, and fails with an erro
 	await expect(nothing.count()).rejects.toMatchObject({message: 'amd-smi was not found.'});
 });
 
-test('the AMD provider repeats an incomplete query of unchanging values, such as names, after a minute', async () => {
+test('the AMD provider repeats an incomplete query of constant values, such as names, after a minute', async () => {
 	let nowMs = 0;
 	const asked: string[] = [];
 	const run: RunTool = async (_command, [command = '']) => {
@@ -294,7 +294,7 @@ test('the AMD provider repeats an incomplete query of unchanging values, such as
 	expect(asked.filter((command) => command === 'list' || command === 'static')).toHaveLength(4);
 });
 
-test('the AMD provider reports memory errors and overheating as the reason for an unhealthy GPU', async () => {
+test('the AMD provider reports a GPU with memory errors or overheating as unhealthy', async () => {
 	const hot = {...metricOf(0), temperature: {edge: 'N/A', hotspot: {value: 101, unit: 'C'}}};
 	const worn = {...metricOf(1), ecc: {total_uncorrectable_count: 2}};
 	const {gpus} = await observe({metric: json([hot, worn])});

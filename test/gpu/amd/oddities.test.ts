@@ -1,4 +1,4 @@
-/** Small samples of odd answers of AMD's tools, as seen on real machines. */
+/** Unusual output of AMD's tools, as seen on real machines. */
 import {expect, test} from 'vitest';
 import {busy, idle, json, metricOf, observe, setUp, staticOf} from './set-up.js';
 
@@ -10,7 +10,7 @@ test.each([
 	['its JSON printed twice', text([metricOf(0), metricOf(1)], [metricOf(0), metricOf(1)])],
 	['a list of processors first', text([{cpu: 0, power: 'N/A'}], [metricOf(0), metricOf(1)])],
 	['processors next to the GPUs', text({cpu_data: [{cpu: 0}], gpu_data: [metricOf(0), metricOf(1)]})],
-])('the AMD provider accepts an answer of amd-smi without a warning if it has %s', async (_name, metric) => {
+])('the AMD provider accepts output of amd-smi with %s', async (_name, metric) => {
 	const {gpus, warnings} = await observe({metric, process: json([idle(0), idle(1)])});
 	expect(gpus).toMatchObject([
 		{memoryUsedMiB: 300, processes: []},
@@ -19,7 +19,7 @@ test.each([
 	expect(warnings).toEqual([]);
 });
 
-/** The second partition of a GPU. Only the first one reports values of the whole GPU. */
+/** The second partition of a GPU. Only the first partition reports values of the whole GPU. */
 const partition = {
 	...metricOf(1),
 	usage: 'N/A',
@@ -28,7 +28,7 @@ const partition = {
 	ecc: 'N/A',
 };
 
-test('the AMD provider reports a partition of a GPU without a failure even if only its memory can be read', async () => {
+test('the AMD provider accepts a GPU partition of which only the memory can be read', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0), partition]), process: json([idle(0), idle(1)])});
 	expect(gpus[1]).toMatchObject({
 		failure: undefined,
@@ -41,7 +41,7 @@ test('the AMD provider reports a partition of a GPU without a failure even if on
 	});
 });
 
-test('the AMD provider reports a GPU without any reading as an ERROR, even if its size is known', async () => {
+test('the AMD provider reports a GPU without any reading as failed, even if its memory size is known', async () => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0), {...partition, mem_usage: 'N/A'}]),
 		static: json([staticOf(0), staticOf(1)]),
@@ -58,7 +58,7 @@ test('the AMD provider reads 0 of 0 MB as unknown memory', async () => {
 	expect(gpus[0]).toMatchObject({memoryUsedMiB: undefined, memoryTotalMiB: undefined, processes: undefined});
 });
 
-test('the AMD provider does not report a GPU with unknown memory and no processes as idle', async () => {
+test('the AMD provider does not report a GPU with unknown memory as idle', async () => {
 	const unknown = {...metricOf(1), mem_usage: {used_vram: 'N/A', total_vram: 'N/A'}};
 	const metric = json([{...unknown, gpu: 0}, unknown]);
 	const {gpus} = await observe({metric, process: json([idle(0), busy(1, 2 ** 22 + 7, 0)])});
@@ -79,7 +79,7 @@ test.each([
 	expect(gpus[0]?.memoryUsedMiB ?? gpus[0]?.unknown['memoryUsedMiB']).toBe(reported);
 });
 
-test('an invalid number in the answer of amd-smi affects only its own field', async () => {
+test('an invalid number in the output of amd-smi affects only its own field', async () => {
 	const metric = {stdout: JSON.stringify([metricOf(0), metricOf(1)]).replace('"value":141', '"value":NaN')};
 	const {gpus} = await observe({metric});
 	expect(gpus.map(({powerWatts, memoryUsedMiB}) => [powerWatts, memoryUsedMiB])).toEqual([
@@ -89,14 +89,14 @@ test('an invalid number in the answer of amd-smi affects only its own field', as
 });
 
 test.each([['[]'], ['{\n    "gpu_data": []\n}']])(
-	'the answer %s of amd-smi means that there is no GPU',
+	'the output %s of amd-smi means that there is no GPU',
 	async (stdout) => {
 		const {failure} = await observe({metric: {stdout}, list: {stdout: '[]'}});
 		expect(failure?.message).toBe('The AMD GPU driver finds no GPU.');
 	},
 );
 
-test('the AMD provider reads a card without memory and a card with unreadable memory from rocm-smi', async () => {
+test('the AMD provider accepts cards without readable memory in the output of rocm-smi', async () => {
 	const {provider} = await setUp({
 		oldAnswers: {
 			'--showproductname': {

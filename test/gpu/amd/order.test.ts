@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import {numbersForPrograms} from '../../../source/gpu/amd/order.js';
 import {busy, idle, json, listOf, metricOf, observe, setUp, staticOf} from './set-up.js';
 
-/** GPUs 0, 1, ... with these nodes, and the number of each in programs. */
+/** Returns the number that programs use for each GPU 0, 1, ..., given their nodes. */
 const numbersOf = (nodes: ReadonlyArray<number | string | undefined>) => {
 	const listed = new Map(nodes.map((node, index) => [index, node === undefined ? {} : {node_id: node}]));
 	const numbers = numbersForPrograms(listed.keys().toArray(), listed);
@@ -17,11 +17,11 @@ test.each([
 	['in the order of the tool if no nodes are known', [undefined, undefined], [0, 1]],
 	['in the order of the tool if two have the same node', [7, 7, 3], [0, 1, 2]],
 	['with an invalid node last', ['N/A', 5, 2, 3], [3, 2, 0, 1]],
-])('numbersForPrograms counts GPUs %s', (_name, nodes, numbers) => {
+])('numbersForPrograms numbers GPUs %s', (_name, nodes, numbers) => {
 	expect(numbersOf(nodes)).toEqual(numbers);
 });
 
-test('numbersForPrograms keeps the order of the tool if a GPU is missing from the list', () => {
+test("numbersForPrograms keeps the tool's order if a GPU is missing from the list", () => {
 	const numbers = numbersForPrograms(
 		[0, 1, 2],
 		new Map([
@@ -44,7 +44,7 @@ test('numbersForPrograms never loses a GPU or counts it twice', () => {
 	);
 });
 
-test('amd-smi readings, processes and failures stay with their GPU when programs count GPUs in another order', async () => {
+test('amd-smi readings stay with their GPU if programs number the GPUs differently', async () => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0), metricOf(1, 40_000)]),
 		process: json([idle(0), busy(1, 2 ** 22 + 7, 2 ** 30)]),
@@ -62,7 +62,7 @@ test('amd-smi readings, processes and failures stay with their GPU when programs
 	]);
 });
 
-test('rocm-smi readings, processes and failures stay with their GPU when programs count GPUs in another order', async () => {
+test('rocm-smi readings stay with their GPU if programs number the GPUs differently', async () => {
 	const card = (node: string, used: number) => ({
 		'Node ID': node,
 		'VRAM Total Used Memory (B)': String(used * 2 ** 20),

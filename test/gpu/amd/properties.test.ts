@@ -70,7 +70,7 @@ const text = fc.oneof(
 	fc.tuple(answer, answer).map(([first, second]) => `${first}\n[drm] odd\n${second}\n`),
 );
 
-/** Every number in the text, in the units of every quantity, rounded like readings. */
+/** Returns every number in the text, converted from every unit and rounded like a reading. */
 const numbersIn = (json: string): ReadonlySet<number> =>
 	new Set(
 		(json.match(/\d+(?:\.\d+)?(?:e[+\-]?\d+)?/gv) ?? [])
@@ -84,7 +84,7 @@ const numbersIn = (json: string): ReadonlySet<number> =>
 			]),
 	);
 
-test('readGpus accepts any answer of amd-smi and invents no reading', async () => {
+test('readGpus accepts any output of amd-smi and returns only numbers from it', async () => {
 	await fc.assert(
 		fc.asyncProperty(text, text, async (metricText, otherText) => {
 			const metric = entriesByGpu(parseToolJson(metricText)?.documents) ?? new Map();
@@ -133,7 +133,7 @@ test('readProcesses returns an empty list only for the sentence "No running proc
 	);
 });
 
-test('readQuantity returns the number in a text, or else its word', () => {
+test('readQuantity returns only numbers that the text contains', () => {
 	fc.assert(
 		fc.property(fc.oneof(reported, fc.jsonValue(), fc.string()), (raw) => {
 			const read = readQuantity(raw, 'memory', 'MB');
@@ -144,7 +144,7 @@ test('readQuantity returns the number in a text, or else its word', () => {
 	);
 });
 
-test('readCards accepts any answer of rocm-smi', () => {
+test('readCards accepts any output of rocm-smi', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('card0', 'card1', 'system', 'PID5'), fc.jsonValue())),

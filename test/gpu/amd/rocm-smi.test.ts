@@ -56,7 +56,7 @@ test('the AMD provider uses rocm-smi if amd-smi is not installed', async () => {
 	]);
 });
 
-test('rocm-smi cards numbered from 1 after a card of another vendor are GPUs 0 and 1', async () => {
+test('rocm-smi cards 1 and 2 become GPUs 0 and 1 if card 0 belongs to another vendor', async () => {
 	const {gpus} = await observe({
 		'--showproductname': json({card1: {...card(310), 'PCI Bus': '0000:03:00.0'}, card2: card(18)}),
 	});
@@ -78,14 +78,14 @@ test('readings from rocm-smi include the system memory that an integrated GPU us
 	]);
 });
 
-test('the model name is used if rocm-smi has only a placeholder for the series', async () => {
+test('the model name is used if rocm-smi prints only a placeholder for the series', async () => {
 	const {gpus} = await observe({
 		'--showproductname': json({card0: {...card(5), 'Card Series': 'N/A', 'Card Model': 'N/A', 'Card SKU': 'R9700'}}),
 	});
 	expect(gpus).toMatchObject([{name: 'R9700'}]);
 });
 
-test('a process whose GPU rocm-smi does not name makes the processes of every GPU unknown', async () => {
+test('the processes of all GPUs are unknown if rocm-smi does not say which GPU a process uses', async () => {
 	const {gpus} = await observe({'--showpids': pids, '--showpidgpus': {exitCode: 1}});
 	expect(gpus).toMatchObject([
 		{processes: undefined, unknown: {processes: 'a process whose GPU is not told'}},
@@ -93,12 +93,12 @@ test('a process whose GPU rocm-smi does not name makes the processes of every GP
 	]);
 });
 
-test('an answer of rocm-smi without process data means that there are no processes', async () => {
+test('output of rocm-smi without process data means that there are no processes', async () => {
 	const {gpus} = await observe({'--showpids': {stdout: 'WARNING: No JSON data to report\n'}, '--showpidgpus': {}});
 	expect(gpus).toMatchObject([{processes: []}, {processes: []}]);
 });
 
-test('a failed process query of rocm-smi leaves the processes unknown', async () => {
+test('the processes are unknown if the process query of rocm-smi fails', async () => {
 	const {gpus, warnings} = await observe({'--showpids': {stdout: 'Traceback\n', exitCode: 1}, '--showpidgpus': {}});
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
 	expect(warnings).toEqual([expect.stringContaining('rocm-smi exited with 1.')]);

@@ -6,12 +6,12 @@ import {runTool} from '../../../source/host/tool/spawn.js';
 import {describeProcesses, monotonicMs} from '../nvidia/set-up.js';
 import type {Answer} from '../nvidia/stub-nvidia-smi.js';
 
-/** Answers by the first words of the query, such as `metric` or `metric --gpu 1`. The longest match is used. */
+/** Output by the first words of the query, such as `metric` or `metric --gpu 1`. The longest match is used. */
 export type Answers = Readonly<Record<string, Answer>>;
 
 const quantity = (value: number | string, unit: string) => ({value, unit});
 
-/** A GPU in the format of `amd-smi metric` of ROCm 6 and 7. */
+/** Returns a GPU in the format of `amd-smi metric` in ROCm 6 and 7. */
 export const metricOf = (gpu: number, usedVram = 300) => ({
 	gpu,
 	usage: {gfx_activity: quantity(usedVram > 1000 ? 88 : 0, '%'), umc_activity: quantity(3, '%')},
@@ -47,7 +47,7 @@ export const busy = (gpu: number, pid: number, bytes: number) => ({
 
 export const json = (value: unknown): Answer => ({stdout: `${JSON.stringify(value, undefined, 4)}\n`});
 
-/** Two GPUs, the second in use, in ROCm 7's wrapper. */
+/** Output about two GPUs, of which the second is in use, in the format of ROCm 7. */
 export const goodAnswers: Answers = {
 	metric: json({gpu_data: [metricOf(0), metricOf(1, 40_000)]}),
 	process: json([idle(0), busy(1, 2 ** 22 + 7, 38_000 * 2 ** 20)]),
@@ -55,7 +55,7 @@ export const goodAnswers: Answers = {
 	list: json([listOf(0), listOf(1)]),
 };
 
-/** A program with fixed answers, in its own directory. */
+/** Creates a program with fixed output, in its own directory. */
 export const createStub = async (name: string, answers: Answers) => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), `${name}-`));
 	const command = path.join(directory, name);
@@ -83,9 +83,7 @@ export const createStub = async (name: string, answers: Answers) => {
 	};
 };
 
-/**
-@param oldAnswers - Answers of rocm-smi. With them, the box has no amd-smi.
-*/
+/** Creates a provider. With `oldAnswers`, the output of rocm-smi, there is no amd-smi. */
 export const setUp = async ({
 	answers = goodAnswers,
 	oldAnswers,

@@ -1,4 +1,4 @@
-/** Links between AMD GPUs, from answers in the tools' documentation and from a provider's queries. */
+/** Links between AMD GPUs, from examples in the tools' documentation. */
 import {expect, test} from 'vitest';
 import {readAmdSmiLinks, readRocmSmiLinks} from '../../../source/gpu/amd/topology.js';
 import {goodAnswers, json, listOf, setUp} from './set-up.js';
@@ -15,11 +15,11 @@ const linkTo = (gpu: number, type: string, hops: unknown) => ({
 	bandwidth: 'N/A',
 });
 
-/** Two pairs linked by XGMI, each attached to its own processor. */
+/** Two pairs of GPUs linked by XGMI. Each pair is attached to its own processor. */
 const fourGpus = [0, 1, 2, 3].map((gpu) => ({
 	gpu,
 	bdf: `0000:0${gpu + 1}:00.0`,
-	// Unordered, because the numbers count and not the positions.
+	// The links are not in order, because their GPU numbers count and not their positions.
 	links: [3, 2, 1, 0].map((other) =>
 		gpu === other
 			? linkTo(other, 'SELF', 0)
@@ -36,12 +36,12 @@ const pairs = [
 	['SYS', 'SYS', 'XGMI', undefined],
 ];
 
-test('readAmdSmiLinks reads topology from ROCm 6.3 and later, with and without a wrapper object', () => {
+test('readAmdSmiLinks reads the topology format of ROCm 6.3 and later', () => {
 	expect(readAmdSmiLinks([fourGpus], none)).toEqual(pairs);
 	expect(readAmdSmiLinks([{gpu_data: fourGpus}], none)).toEqual(pairs);
 });
 
-test('readAmdSmiLinks reads topology from older versions', () => {
+test('readAmdSmiLinks reads the topology format of older ROCm versions', () => {
 	const old = [0, 1].map((gpu) => ({
 		gpu,
 		bdf: `0000:0${gpu + 1}:00.0`,
@@ -55,7 +55,7 @@ test('readAmdSmiLinks reads topology from older versions', () => {
 	]);
 });
 
-test('rocm-smi --showtopo is parsed, although it lists each pair once', () => {
+test('readRocmSmiLinks completes a table that lists each pair of GPUs once', () => {
 	const system = {
 		'(Topology) Weight between DRM devices 0 and 1': '15',
 		'(Topology) Hops between DRM devices 0 and 1': '1',
@@ -73,7 +73,7 @@ test('rocm-smi --showtopo is parsed, although it lists each pair once', () => {
 	]);
 });
 
-test('an invalid topology has no links, and an unknown link type is an unknown link', () => {
+test('an invalid topology has no links', () => {
 	for (const answer of [
 		undefined,
 		null,
@@ -91,8 +91,8 @@ test('an invalid topology has no links, and an unknown link type is an unknown l
 	expect(readAmdSmiLinks([[strange]], none)?.[0]).toEqual([undefined, undefined, undefined, 'XGMI']);
 });
 
-test('the AMD provider reads links only on request, and returns the GPU numbers that programs use', async () => {
-	// Programs count these two in reverse order.
+test('the AMD provider reads links between GPUs only on request', async () => {
+	// Programs number these two GPUs in reverse order.
 	const list = json([
 		{...listOf(0), node_id: 5},
 		{...listOf(1), node_id: 4},

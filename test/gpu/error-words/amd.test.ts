@@ -1,4 +1,4 @@
-/** Error strings of amd-smi and rocm-smi in every field. The expected results are repeated here on purpose. */
+/** Errors of amd-smi and rocm-smi in every field. The expected results are repeated here, so that a mistake in the program's table is noticed. */
 import {expect, test} from 'vitest';
 import {readGpus} from '../../../source/gpu/amd/gpus.js';
 import {readCards} from '../../../source/gpu/amd/rocm-smi.js';
@@ -12,7 +12,7 @@ const statuses = [
 ];
 const missing = ['N/A', 'AMDSMI_STATUS_NOT_SUPPORTED - Feature not supported', 'RSMI_STATUS_NO_PERM', '12 apples'];
 
-/** Paths in amd-smi's answer, with the names that failures give to vital fields. */
+/** Paths in the output of amd-smi, with the name of each vital field in failures. */
 const paths: ReadonlyArray<readonly [path: string, name: string | undefined]> = [
 	['mem_usage.used_vram', 'memory used'],
 	['mem_usage.total_vram', 'memory total'],
@@ -39,7 +39,7 @@ const withWord = (path: string, word: string) => {
 	return readGpus({metric: new Map([[0, metric]]), fixed: new Map(), list: new Map()})[0];
 };
 
-test('an error that amd-smi prints in place of a value marks the GPU as broken only in a vital field', () => {
+test('an error in place of a value of amd-smi means a broken GPU only in a vital field', () => {
 	for (const [path, name] of paths) {
 		for (const word of statuses) {
 			const gpu = withWord(path, word);
@@ -64,7 +64,7 @@ const card: Readonly<Record<string, string>> = {
 	'VRAM Total Used Memory (B)': '2097152',
 };
 
-test('an error that rocm-smi prints in place of a value marks the GPU as broken in every field except fan and power', () => {
+test('an error in place of a value of rocm-smi means a broken GPU, except for fan and power', () => {
 	const failureWith = (key: string, word: string) => {
 		const {metric} = readCards({card0: {...card, [key]: word}});
 		return readGpus({metric, fixed: metric, list: metric})[0]?.failure;

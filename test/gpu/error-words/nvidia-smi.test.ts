@@ -1,6 +1,6 @@
 /**
-Every word that the tool can print instead of a reading, in every field. The expected results are repeated here, so that a mistake in the program's
-table is noticed.
+Every word that nvidia-smi can print in place of a value, in every field. The expected results are repeated here, so that a mistake in the
+program's table is noticed.
 */
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -65,14 +65,14 @@ const fieldsAndField = fc
 	.constantFrom(...asked)
 	.chain((fields) => fc.tuple(fc.constant(fields), fc.constantFrom(...fields.filter((field) => field !== 'index'))));
 
-test('a healthy row of nvidia-smi means an idle GPU, whichever fields were queried', () => {
+test('a row of nvidia-smi without errors means an idle GPU, whichever fields were queried', () => {
 	for (const fields of asked) {
 		expect(fields).toContain('pstate');
 		expect(verdictOf(read(fields, {}))).toEqual({failure: undefined, use: 'idle'});
 	}
 });
 
-test('a message about a lost GPU or a required reset in any field of nvidia-smi marks the GPU as broken', () => {
+test('a lost GPU or a required reset in any field of nvidia-smi means a broken GPU', () => {
 	fc.assert(
 		fc.property(fieldsAndField, fc.constantFrom(...lost), ([fields, field], word) => {
 			const gpu = read(fields, {[field]: `[${word}]`});
@@ -83,7 +83,7 @@ test('a message about a lost GPU or a required reset in any field of nvidia-smi 
 	);
 });
 
-test('an error that nvidia-smi prints in a vital field marks the GPU as broken, and in another field makes the reading unknown', () => {
+test('an error in place of a value of nvidia-smi means a broken GPU only in a vital field', () => {
 	fc.assert(
 		fc.property(fieldsAndField, fc.constantFrom(...errorWords), ([fields, field], word) => {
 			expect(verdictOf(read(fields, {[field]: word}))).toEqual(
@@ -96,30 +96,30 @@ test('an error that nvidia-smi prints in a vital field marks the GPU as broken, 
 	);
 });
 
-test('a missing reading and damaged text in the output of nvidia-smi mark no GPU as broken', () => {
+test('a missing or damaged value of nvidia-smi does not mean a broken GPU', () => {
 	fc.assert(
 		fc.property(fieldsAndField, fc.constantFrom(...harmlessWords), ([fields, field], word) => {
 			const {failure, use} = verdictOf(read(fields, {[field]: word}));
 			expect(failure).toBeUndefined();
-			// A GPU with unknown memory is not free. [N/A] means that the GPU has no such memory.
+			// A GPU whose memory is unknown is not free. [N/A] means that the GPU has no memory of its own.
 			expect(use === 'idle' || field === 'memory.used').toBe(true);
 		}),
 		{numRuns: 2000},
 	);
 });
 
-test('a row with utilization [N/A] and pstate [GPU requires reset] marks the GPU as broken', () => {
+test('[GPU requires reset] in the pstate field of nvidia-smi means a broken GPU', () => {
 	const gpu = read(gpuFields(new Set()), {'utilization.gpu': '[N/A]', pstate: '[GPU requires reset]'});
 	expect(verdictOf(gpu)).toEqual({failure: 'GPU requires reset (pstate)', use: 'failed'});
 });
 
-test('the failure of a GPU names the most serious of several errors that nvidia-smi prints', () => {
+test('the failure of a GPU names the most serious of several errors in its row', () => {
 	const gpu = read(gpuFields(new Set()), {'memory.total': '[Unknown Error]', 'fan.speed': '[GPU is lost]'});
 	expect(gpu?.failure).toBe('GPU is lost (fan.speed)');
 });
 
 test.each(['[N/A], [GPU is lost]', '[GPU is lost], 300', '[GPU is lost], [GPU is lost]', '77, [GPU is lost]'])(
-	'a process row %s of nvidia-smi marks its GPU as broken',
+	'the process row "%s" of nvidia-smi means a broken GPU',
 	async (row) => {
 		const gpu = read(gpuFields(new Set()), {})!;
 		const table = parseProcessTable(`gpu_uuid, pid, used_gpu_memory [MiB]\n${gpu.uuid}, ${row}\n`);
@@ -128,7 +128,7 @@ test.each(['[N/A], [GPU is lost]', '[GPU is lost], 300', '[GPU is lost], [GPU is
 	},
 );
 
-test('a process with the name "[GPU is lost]" does not mark its GPU as broken', async () => {
+test('a process named "[GPU is lost]" does not mean a broken GPU', async () => {
 	const gpu = read(gpuFields(new Set()), {})!;
 	const table = parseProcessTable(`gpu_uuid, pid, used_memory, process_name\n${gpu.uuid}, 77, 300, [GPU is lost]\n`);
 	const attached = await attachProcesses([gpu], table, async () => new Map());

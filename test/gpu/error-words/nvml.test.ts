@@ -1,4 +1,7 @@
-/** Every return code of NVML in every function that reads something. The expected results are repeated here on purpose. */
+/**
+Every return code of every NVML function that reads a value. The expected results are repeated here, so that a mistake in the program's table is
+noticed.
+*/
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
@@ -7,7 +10,7 @@ import {openScanner} from '../../../source/gpu/nvidia/nvml/scan.js';
 import {attachProcesses} from '../../../source/gpu/nvidia/processes.js';
 import {threshold} from './_words.js';
 
-/** The field that each function reads. Fan and power functions fail on healthy cards. */
+/** The field that each function reads. The functions for fan and power also fail on healthy cards. */
 const functions: Readonly<Record<string, string>> = {
 	nvmlDeviceGetMemoryInfo_v2: 'memory.used',
 	nvmlDeviceGetUtilizationRates: 'utilization.gpu',
@@ -68,7 +71,7 @@ const scan = async (failing?: string, code?: number) => {
 	return {failure: attached.gpus[0]?.failure, use: judgeUsage(attached.gpus[0], threshold).kind};
 };
 
-/** Not supported, no permission, not found, unknown function, other version, deprecated. */
+/** Codes: not supported, no permission, not found, unknown function, another version, deprecated. */
 const absentCodes = new Set([3, 4, 6, 13, 25, 26]);
 const lostCodes: ReadonlyMap<number, string> = new Map([
 	[15, 'GPU is lost'],
@@ -79,7 +82,7 @@ test('a scan in which NVML returns no errors reports the GPU as idle', async () 
 	expect(await scan()).toEqual({failure: undefined, use: 'idle'});
 });
 
-test('the NVML codes for a lost GPU and a required reset mark the GPU as broken, whichever function returns them', async () => {
+test('the NVML codes for a lost GPU and a required reset mean a broken GPU, whichever function returns them', async () => {
 	for (const name of names) {
 		for (const [code, word] of lostCodes) {
 			expect(await scan(name, code), name).toEqual({failure: `${word} (${fieldOf(name)})`, use: 'failed'});
@@ -87,13 +90,13 @@ test('the NVML codes for a lost GPU and a required reset mark the GPU as broken,
 	}
 });
 
-test('any other NVML error marks the GPU as broken only if a vital function returns it', async () => {
+test('any other NVML error means a broken GPU only if a vital function returns it', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.constantFrom(...names),
 			fc.oneof(fc.integer({min: 1, max: 40}), fc.constant(999)),
 			async (name, code) => {
-				// This code makes the process list grow, and after some codes the older form of a function is used.
+				// Code 7 means that the process list has grown. After other codes, an older form of a function is used.
 				fc.pre(!lostCodes.has(code) && code !== 7);
 				fc.pre(name !== 'nvmlDeviceGetMemoryInfo_v2' || code === 999);
 				const {failure, use} = await scan(name, code);

@@ -18,7 +18,7 @@ const filesLike = (pattern: RegExp) =>
 	isHere ? (readdirSync(folder, {recursive: true}) as string[]).filter((file) => pattern.test(file)).toSorted() : [];
 const read = (file: string) => readFileSync(path.join(folder, file), 'utf8');
 
-/** Two GPUs, one with two MIG instances. One process draws, one is hidden. */
+/** Two GPUs, of which one has two MIG instances. One process uses graphics, and one is hidden. */
 const document = `<?xml version="1.0" ?>
 <!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">
 <nvidia_smi_log>
@@ -60,7 +60,7 @@ Unable to determine the device handle for GPU1: 0000:04:00.0: Unknown Error
 GPU 2: Tesla T4 (odd) (UUID: GPU-2)
 `;
 
-test('parseDetails returns readings that the tables of nvidia-smi lack', () => {
+test('parseDetails returns readings that the CSV tables of nvidia-smi lack', () => {
 	expect(parseDetails(`WARNING: infoROM is corrupted\n${document}`)).toEqual({
 		driverVersion: '580.65.06',
 		gpus: [
@@ -96,7 +96,7 @@ test('parseDetails returns readings that the tables of nvidia-smi lack', () => {
 	});
 });
 
-test('attachParts assigns a process to its MIG instance, and to none if it runs on two', () => {
+test('attachParts assigns a process to its MIG instance, or to none if it runs on two', () => {
 	const on = (pid: number, part: number | string) =>
 		`<process_info><gpu_instance_id>${part}</gpu_instance_id><compute_instance_id>0</compute_instance_id><pid>${pid}</pid><type>C</type><used_memory>9 MiB</used_memory></process_info>`;
 	const processes = [on(77, 5), on(78, 'N/A'), on(79, 1), on(79, 5)].join('');
@@ -128,7 +128,7 @@ test('parseList returns the names of GPUs and their MIG instances', () => {
 	]);
 });
 
-test('details name each MIG instance and leave a GPU without MIG unchanged', async () => {
+test('a scan names each MIG instance of a GPU', async () => {
 	const run: RunTool = async (_command, [first]) => ({
 		stdout: first === '-L' ? listing : document,
 		stderr: '',
@@ -160,7 +160,7 @@ test('details name each MIG instance and leave a GPU without MIG unchanged', asy
 	expect(await askDetails({run: failing, command: 'nvidia-smi', timeoutMs: 1000})).toBeUndefined();
 });
 
-test('parseDetails expands no entities and rejects endless and deeply nested documents', () => {
+test('parseDetails expands no XML entities and rejects endless documents', () => {
 	const bomb =
 		'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "aaaaaaaaaa"><!ENTITY y "&x;&x;&x;&x;">]><nvidia_smi_log><driver_version>&y;</driver_version></nvidia_smi_log>';
 	expect(parseDetails(bomb)?.driverVersion ?? '&y;').toBe('&y;');
@@ -225,7 +225,7 @@ describe.skipIf(!isHere)('recorded outputs of nvidia-smi', () => {
 	});
 });
 
-test('addDetailedHealth reports failed memory repairs and a required reset, but no pending repair', () => {
+test('addDetailedHealth reports failed memory repairs and a required reset', () => {
 	const gpus = ['GPU-1', 'GPU-2', 'GPU-3', 'GPU-4'].map((uuid, index) => ({index, uuid, unknown: {}, processes: []}));
 	const parsed = parseDetails(`<?xml version="1.0" ?><nvidia_smi_log>
 		<gpu><uuid>GPU-1</uuid><remapped_rows><remapped_row_failure>Yes</remapped_row_failure></remapped_rows></gpu>

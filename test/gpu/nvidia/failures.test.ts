@@ -14,7 +14,7 @@ test('a scan fails if nvidia-smi does not know a vital field', async () => {
 	expect(failure).toMatchObject({hint: 'It said: Field "index" is not a valid field to query.'});
 });
 
-test('a scan ends with an error if nvidia-smi hangs', async () => {
+test('a scan fails if nvidia-smi hangs', async () => {
 	const startedAt = performance.now();
 	const {failure, gpus} = await observe({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}}, 300);
 	expect(performance.now() - startedAt).toBeLessThan(5000);
@@ -25,7 +25,7 @@ test('a scan ends with an error if nvidia-smi hangs', async () => {
 	});
 });
 
-test('each scan reads the time limit again, so a longer limit applies at once', async () => {
+test('a longer time limit applies from the next scan', async () => {
 	const {stub} = await setUp({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}});
 	let limitMs = 200;
 	const provider = createNvidiaProvider({
@@ -41,14 +41,14 @@ test('each scan reads the time limit again, so a longer limit applies at once', 
 	expect((await provider.observe()).failure?.message).toContain('within 0.4 s');
 });
 
-test('a hanging process query leaves processes unknown and does not affect the GPUs', async () => {
+test('a hanging process query does not affect the readings of the GPUs', async () => {
 	const {failure, gpus, warnings} = await observe({...good, processes: {before: 'sleep 600'}}, 500);
 	expect(failure).toBeUndefined();
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
 	expect(warnings).toEqual([expect.stringContaining('did not answer')]);
 });
 
-test('no second nvidia-smi starts while the first cannot be killed', async () => {
+test('nvidia-smi is not started again while a hanging one cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const hung: ToolOutcome = {stdout: '', stderr: '', failure: 'timed-out', ended};
 	const run = vi.fn<RunTool>(async (_command, [query = '']) =>
@@ -74,7 +74,7 @@ test('no second nvidia-smi starts while the first cannot be killed', async () =>
 	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
 });
 
-test('a scan fails if nvidia-smi prints far more than a table', async () => {
+test('a scan fails if nvidia-smi prints endless output', async () => {
 	const {failure} = await observe({...good, gpus: {before: 'yes garbage'}});
 	expect(failure).toMatchObject({
 		message: expect.stringContaining('printed far more than a table') as string,
@@ -113,7 +113,7 @@ test.each([
 	}
 });
 
-test('a scan fails if nvidia-smi is ended by a signal', async () => {
+test('a scan fails if nvidia-smi is killed by a signal', async () => {
 	const {failure} = await observe({
 		...good,
 		gpus: {before: 'cat "$(dirname "$0")/gpus.out"; kill -SEGV $$', ...good.gpus},

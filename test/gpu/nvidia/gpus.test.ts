@@ -45,7 +45,7 @@ test('parseGpuTable reads every column of every row', () => {
 	});
 });
 
-test('parseGpuTable finds columns by name, in any order, with their units', () => {
+test('parseGpuTable finds columns by name, in any order', () => {
 	expect(parse('gpus/with-units-in-other-order.csv').gpus).toEqual([
 		{
 			index: 0,
@@ -64,12 +64,12 @@ test('parseGpuTable finds columns by name, in any order, with their units', () =
 	]);
 });
 
-test('parseGpuTable reads lines that end in CR LF', () => {
+test('parseGpuTable accepts CR LF line ends', () => {
 	const text = fixture('gpus/one.csv').replaceAll('\n', '\r\n');
 	expect(parseGpuTable(`${text}\r\n`, '')).toEqual(parseGpuTable(fixture('gpus/one.csv'), ''));
 });
 
-test('parseGpuTable leaves an unknown reading undefined and keeps what nvidia-smi printed in its place', () => {
+test('parseGpuTable leaves unknown readings undefined and keeps what nvidia-smi printed for them', () => {
 	expect(parse('gpus/unknown-readings.csv').gpus).toMatchObject([
 		{
 			memoryUsedMiB: undefined,
@@ -95,7 +95,7 @@ test('parseGpuTable leaves an unknown reading undefined and keeps what nvidia-sm
 	]);
 });
 
-test('parseGpuTable reports a GPU without a handle in nvidia-smi only once, in order, and reads the other GPUs', () => {
+test('parseGpuTable reports a GPU whose handle nvidia-smi cannot open once, in order', () => {
 	const {gpus, remarks} = parse('gpus/one-without-a-handle.csv');
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([
@@ -105,7 +105,7 @@ test('parseGpuTable reports a GPU without a handle in nvidia-smi only once, in o
 	]);
 });
 
-test('parseGpuTable finds the line about a GPU handle on stderr, with the index in it', () => {
+test('parseGpuTable also finds a GPU handle error on stderr', () => {
 	const {gpus} = parse('gpus/gap.csv', fixture('gpus/gap.stderr.txt'));
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
@@ -127,7 +127,7 @@ test.each([
 	expect(gpus.find(({failure}) => failure !== undefined)).toMatchObject(expected);
 });
 
-test('parseGpuTable marks the row of a GPU as failed if another line reports its handle', () => {
+test('parseGpuTable marks a GPU as failed if another line reports an error of its handle', () => {
 	const {gpus} = parse('gpus/one.csv', 'Unable to determine the device handle for GPU0: 0000:02:00.0: Unknown Error');
 	expect(gpus).toMatchObject([{index: 0, uuid: uuid(0), failure: `${noHandle}: Unknown Error`}]);
 });
@@ -145,7 +145,7 @@ test('parseGpuTable reports a GPU that needs a reset as broken although it repor
 });
 
 test.each(['[GPU is lost]', '[Unknown Error]', 'ERR!'])(
-	'parseGpuTable reports memory that reads %s as a broken GPU',
+	'parseGpuTable reports a GPU as broken if its memory is %s',
 	(word) => {
 		const text = fixture('gpus/one.csv').replace(', 4, 0,', () => `, ${word}, 0,`);
 		expect(parseGpuTable(text, '')?.gpus).toMatchObject([
@@ -167,14 +167,14 @@ test('parseGpuTable keeps a warning after the table unchanged', () => {
 	});
 });
 
-test('parseGpuTable returns a repeated, truncated or out-of-range row as a remark and not as a GPU', () => {
+test('parseGpuTable returns a repeated, truncated or out-of-range row as a remark', () => {
 	const text = fixture('gpus/one.csv');
 	const row = text.split('\n', 2)[1] ?? '';
 	const odd = [row, row.slice(0, 40), row.replace('0,', '99999,'), row.replace('0,', '-1,')];
 	expect(parseGpuTable(`${text}${odd.join('\n')}`, '')).toMatchObject({gpus: [{index: 0}], remarks: odd});
 });
 
-test('parseGpuTable reads a GPU name with commas', () => {
+test('parseGpuTable accepts a GPU name with commas', () => {
 	const text = fixture('gpus/one.csv').replace('NVIDIA H100', 'NVIDIA, H100');
 	expect(parseGpuTable(text, '')?.gpus).toEqual([
 		{...healthy, index: 0, uuid: uuid(0), name: 'NVIDIA, H100 80GB HBM3'},
@@ -188,7 +188,7 @@ test('parseGpuTable sorts GPUs by index', () => {
 });
 
 test.each(['', '\n', 'No devices were found\n', '0, GPU-1, 00000000:02:00.0'])(
-	'parseGpuTable returns undefined for %j, which is not a table',
+	'parseGpuTable returns undefined for %j',
 	(text) => {
 		expect(parseGpuTable(text, '')).toBeUndefined();
 	},
@@ -198,7 +198,7 @@ test('parseGpuTable returns no GPUs for a header without rows', () => {
 	expect(parse('gpus/none.csv').gpus).toEqual([]);
 });
 
-test('parseGpuTable reads at most 256 GPUs from many broken rows', () => {
+test('parseGpuTable returns at most 256 GPUs', () => {
 	const flood = `index, uuid\n${'[Unknown Error], [Unknown Error]\n'.repeat(100_000)}`;
 	const {gpus} = parseGpuTable(flood, '') ?? {gpus: []};
 	expect(gpus).toHaveLength(256);

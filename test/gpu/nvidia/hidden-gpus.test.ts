@@ -1,4 +1,4 @@
-/** GPUs as the tool shows them to an isolated job: it omits GPUs whose devices do not open, and counts the others from 0. */
+/** GPUs as nvidia-smi shows them to an isolated job. It omits those whose devices cannot be opened, and numbers the others from 0. */
 import {once} from 'node:events';
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
@@ -13,7 +13,7 @@ import {createStub} from './stub-nvidia-smi.js';
 
 const addressOf = (index: number): string => `0000:${(index + 1).toString(16).padStart(2, '0')}:00.0`;
 
-/** The tool's output if it sees these GPUs of a box, with this much memory in use on each. */
+/** Returns the output of nvidia-smi if it sees these GPUs, with this much memory in use on each. */
 const tableOf = (indices: readonly number[]): string =>
 	[
 		'index, uuid, name, pci.bus_id, memory.used [MiB], memory.total [MiB]',
@@ -24,13 +24,13 @@ const tableOf = (indices: readonly number[]): string =>
 	].join('\n');
 
 type Box = {
-	/** The minor number of each GPU in the driver's list. Undefined: excluded by an administrator. */
+	/** The minor number of each GPU in the driver's list. Undefined if an administrator has excluded the GPU. */
 	readonly minors: ReadonlyArray<number | undefined>;
-	/** Minor numbers of the devices that open. */
+	/** Minor numbers of the devices that can be opened. */
 	readonly opening: readonly number[];
-	/** Minor numbers of devices that fail to open for another reason than missing rights. */
+	/** Minor numbers of devices that cannot be opened for a reason other than permissions. */
 	readonly failing?: readonly number[];
-	/** The GPUs that the tool shows, by their usual number. */
+	/** The GPUs that nvidia-smi shows, by their usual number. */
 	readonly seen: readonly number[];
 };
 
@@ -77,14 +77,14 @@ async function providerOf({minors, opening, failing = [], seen}: Box) {
 	};
 }
 
-/** The memory in use of each GPU. `?` for one that could not be read. */
+/** Returns the memory in use on each GPU, or `?` if it could not be read. */
 const usedBy = async (box: Box): Promise<ReadonlyArray<number | '?'>> => {
 	const {gpus} = await (await providerOf(box)).provider.observe();
 	expect(gpus.map(({index}) => index)).toEqual(gpus.map((_, index) => index));
 	return gpus.map(({memoryUsedMiB, failure}) => (failure === undefined ? memoryUsedMiB! : '?'));
 };
 
-test('in an isolated job each reading belongs to the GPU with its PCI address, and hidden GPUs are unknown', async () => {
+test('readings in an isolated job belong to the GPUs with the same PCI addresses', async () => {
 	const box = {minors: [2, 0, 3, 1], opening: [3], seen: [2]};
 	expect(await usedBy(box)).toEqual(['?', '?', 300, '?']);
 	expect(await usedBy({...box, opening: [0, 1], seen: [1, 3]})).toEqual(['?', 200, '?', 400]);
@@ -93,11 +93,11 @@ test('in an isolated job each reading belongs to the GPU with its PCI address, a
 		isPartial: true,
 		gpus: [{processes: undefined, failure: 'this process cannot open its device, as in an isolated job'}, {}, {}, {}],
 	});
-	// The tool would number them differently here too.
+	// Links between GPUs are unknown, because nvidia-smi numbers the GPUs differently here too.
 	expect(await provider.readLinks!()).toBeUndefined();
 });
 
-test('in an isolated job the GPU devices are opened once and not for each scan', async () => {
+test('a scan in an isolated job checks only once which GPU devices it can open', async () => {
 	const {provider, run} = await providerOf({minors: [0, 1], opening: [1], seen: [1]});
 	await provider.observe();
 	await provider.observe();
@@ -109,13 +109,13 @@ test('in an isolated job the GPU devices are opened once and not for each scan',
 
 test.each<[string, Box, ReadonlyArray<number | '?'>]>([
 	['are all visible', {minors: [0, 1], opening: [0, 1], seen: [0, 1]}, [100, 200]],
+	['are excluded by an administrator', {minors: [0, undefined, 1], opening: [0, 1], seen: [0, 2]}, [100, 300]],
+	['are missing although their devices can be opened', {minors: [0, 1], opening: [0, 1], seen: [1]}, [200]],
 	[
-		'are those that no administrator has excluded',
-		{minors: [0, undefined, 1], opening: [0, 1], seen: [0, 2]},
-		[100, 300],
+		'are missing because their devices cannot be opened',
+		{minors: [0, 1], opening: [1], failing: [0], seen: [1]},
+		[200],
 	],
-	['are missing although their devices open', {minors: [0, 1], opening: [0, 1], seen: [1]}, [200]],
-	['are missing because their devices fail', {minors: [0, 1], opening: [1], failing: [0], seen: [1]}, [200]],
 	['have other addresses than in the list of the driver', {minors: [0, 1], opening: [], seen: [5]}, [600]],
 ])('GPU numbers of nvidia-smi are used unchanged if GPUs %s', async (_, box, expected) => {
 	expect(await usedBy(box)).toEqual(expected);

@@ -16,7 +16,7 @@ const line = (number: number, words: string, {at = 100, gpu = '02'} = {}) =>
 
 const judge = (...lines: readonly string[]) => [...judgeXids(parseXids(lines.join('\n')), 200, 1000)];
 
-test('a failed GPU is reported with the number and text of its Xid error in the kernel log', () => {
+test('judgeXids reports an Xid error in the kernel log with its number and text', () => {
 	expect(judge(line(79, 'GPU has fallen off the bus.'), line(48, 'DBE', {gpu: '0b'}))).toEqual([
 		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'Xid 79: GPU has fallen off the bus.'}]],
 		['00000000:0B:00.0', [{kind: 'ecc', words: 'Xid 48: DBE'}]],
@@ -32,15 +32,18 @@ test('a failed GPU is reported with the number and text of its Xid error in the 
 	]);
 });
 
-test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('an Xid of the MIG instance %s is reported for its GPU', (part) => {
-	expect(
-		judge(`[  1.5] NVRM: Xid (PCI:0000:02:00 ${part}): 95, pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes`),
-	).toEqual([
-		['00000000:02:00.0', [{kind: 'ecc', words: 'Xid 95: pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes'}]],
-	]);
-});
+test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])(
+	'judgeXids reports an Xid error of the MIG instance %s for its GPU',
+	(part) => {
+		expect(
+			judge(`[  1.5] NVRM: Xid (PCI:0000:02:00 ${part}): 95, pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes`),
+		).toEqual([
+			['00000000:02:00.0', [{kind: 'ecc', words: 'Xid 95: pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes'}]],
+		]);
+	},
+);
 
-test('a GPU that fell off the bus is found in three log lines without an Xid number', () => {
+test('judgeXids recognizes a GPU that fell off the bus in three log lines without an Xid number', () => {
 	const logLines = `[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0
                NVRM: (PCI ID: 10de:26b5) installed in this system has
                NVRM: fallen off the bus and is not responding to commands.`;
@@ -57,24 +60,21 @@ test.each([
 	['RST: No, D-RST: No', undefined],
 	['RST: Yes, D-RST: No', 'needs-reset'],
 	['RST: No, D-RST: Yes', 'needs-reset'],
-])('Xid 94, contained in one program, with "%s" leads to the health problem %s', (reset, kind) => {
+])('judgeXids reports Xid 94 with "%s" as %s', (reset, kind) => {
 	expect(judge(line(94, `Contained: SM (0x1). ${reset}`))[0]?.[1][0]?.kind).toBe(kind);
 });
 
-test.each([13, 31, 43, 45, 63, 92, 94])(
-	'Xid %i, which a program causes or contains, does not make a GPU unhealthy',
-	(number) => {
-		expect(judge(line(number, 'Fatal?'))).toEqual([]);
-	},
-);
+test.each([13, 31, 43, 45, 63, 92, 94])('judgeXids ignores Xid %i, which a program can cause', (number) => {
+	expect(judge(line(number, 'Fatal?'))).toEqual([]);
+});
 
-test('an NVLink error makes a GPU unhealthy only if its text says "Fatal"', () => {
+test('judgeXids reports an NVLink error only if its text says "Fatal"', () => {
 	expect(
 		judge(line(149, 'NETIR_LINK_EVT  Fatal   XC0'), line(145, 'RLW_RXPIPE Nonfatal XC0', {gpu: '04'})),
 	).toMatchObject([['00000000:02:00.0', [{kind: 'xid'}]]]);
 });
 
-test('the last recovery action in the kernel log counts, and "None" clears all errors', () => {
+test('judgeXids uses the last recovery action, and "None" clears all errors', () => {
 	const ask = line(154, 'GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)');
 	const cured = line(154, 'GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)');
 	expect(judge(line(95, 'Uncontained'), ask)).toMatchObject([
@@ -90,13 +90,13 @@ test('the last recovery action in the kernel log counts, and "None" clears all e
 test.each([
 	'NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024',
 	'NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build',
-])('earlier errors are cleared by the log line "%s"', (loaded) => {
+])('judgeXids ignores errors before the log line "%s"', (loaded) => {
 	const start = `[   150.000001] ${loaded}`;
 	expect(judge(line(79, 'GPU has fallen off the bus.'), start)).toEqual([]);
 	expect(judge(line(79, 'lost'), start, line(48, 'DBE'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
 });
 
-test('a repeated Xid error is reported once with its last text, and old log entries are not reported', () => {
+test('judgeXids reports a repeated Xid error once', () => {
 	expect(judge(line(119, 'first'), line(119, 'second'))).toMatchObject([
 		[expect.anything(), [{words: 'Xid 119: second'}]],
 	]);

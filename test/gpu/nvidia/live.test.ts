@@ -17,7 +17,7 @@ const two = fixture('gpus/two.csv').trimEnd();
 const [header = '', first = '', second = ''] = two.split('\n', 3);
 const uuid = first.split(', ', 2)[1] ?? '';
 
-/** Reads the text in chunks of a given size. */
+/** Reads the text in chunks of this size. */
 const readAll = (text: string, size: number, pieceLength = text.length) => {
 	const blocks: GpuTable[] = [];
 	let isGarbage = false;
@@ -36,7 +36,7 @@ const readAll = (text: string, size: number, pieceLength = text.length) => {
 	return {blocks, isGarbage};
 };
 
-test('the stream reader returns each table of nvidia-smi, however the stream is split into chunks', () => {
+test('the stream reader returns each table of nvidia-smi, however the stream is cut into chunks', () => {
 	fc.assert(
 		fc.property(fc.nat(200), fc.constantFrom('\n', '\r\n'), (pieceLength, end) => {
 			const text = `${[header, first, second, first, second, '', first].join(end)}${end}`;
@@ -53,7 +53,7 @@ test('the stream reader returns each table of nvidia-smi, however the stream is 
 test.each([
 	['the same GPU twice', [header, first, first]],
 	['a broken GPU', [header, first, 'Unable to determine the device handle for GPU0000:04:00.0: Unknown Error']],
-	['error words only', [header, '[Unknown Error], [Unknown Error]', '[Unknown Error], [Unknown Error]']],
+	['nothing but errors', [header, '[Unknown Error], [Unknown Error]', '[Unknown Error], [Unknown Error]']],
 	['no header', ['No devices were found', 'x', 'y']],
 ])('the stream reader rejects a table with %s', (_what, lines) => {
 	expect(readAll(`${lines.join('\n')}\n`, 2)).toMatchObject({isGarbage: true, blocks: []});
@@ -75,7 +75,7 @@ test('the stream reader accepts any text', () => {
 	);
 });
 
-/** A stub that prints `tables` every 0.2 s when called with -l, and a provider that scans repeatedly. */
+/** Creates a stub that runs the shell lines `loop` when called with -l, and a provider that scans repeatedly. */
 const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
 	const stub = await createStub({gpus: {stdout: `${two}\n`}, processes: {stdout: fixture('processes/none.csv')}});
 	const script = await readFile(stub.command, 'utf8');
@@ -91,7 +91,7 @@ const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
 		command: stub.command,
 		gpusDirectory: path.join(stub.directory, 'none'),
 		createSources: createLiveSources({
-			// Keeps the log of this machine out of the test.
+			// Keeps this machine's kernel log out of the test.
 			run: async (command, ...rest) =>
 				command === stub.command ? runTool(command, ...rest) : {stdout: '', stderr: '', failure: 'not-found'},
 			monotonicMs,
@@ -124,7 +124,7 @@ const table = (used: string) =>
 	String.raw`printf '%s\n' '${[header, first, second].join("' '")}' | sed 's/ 81559, 4,/ 81559, ${used},/'`;
 const rows = `n=100; while :; do n=$((n + 1)); ${table('$n').replaceAll("'s/", '"s/').replaceAll("/'", '/"')} | tail -n 2; sleep 0.2; done`;
 
-test('one run of nvidia-smi serves many scans, and each scan queries the processes', async () => {
+test('one run of nvidia-smi serves many scans', async () => {
 	const {provider, single, loops, isRunning} = await setUp(`echo '${header}'; ${rows}`);
 	const used: Array<number | undefined> = [];
 	for (let round = 0; round < 6; round++) {
@@ -144,12 +144,12 @@ test('one run of nvidia-smi serves many scans, and each scan queries the process
 
 test.each([
 	['ends', `${table('5')}; exit 9`],
-	['turns to garbage', `echo '${header}'; echo garbage; echo garbage; sleep 600`],
+	['becomes invalid', `echo '${header}'; echo garbage; echo garbage; sleep 600`],
 	['loses a GPU', `echo '${header}'; echo '${first}'; echo '${first}'; sleep 600`],
-])('scans continue with single runs of nvidia-smi if the stream %s', async (_what, loop) => {
+])('scans fall back to single runs of nvidia-smi if the stream %s', async (_what, loop) => {
 	const {provider, single, loops, isRunning} = await setUp(loop);
 	const seen: Array<Awaited<ReturnType<typeof provider.observe>>> = [];
-	// On a loaded machine the end is noticed late.
+	// On a busy machine the end of the stream is noticed late.
 	await eventually(async () => {
 		seen.push(await provider.observe());
 		return (await single()) >= 2;
@@ -162,7 +162,7 @@ test.each([
 	await eventually(async () => !(await isRunning()));
 });
 
-test('scans stop waiting within seconds for a silent nvidia-smi stream', async () => {
+test('scans give up on a silent nvidia-smi stream within seconds', async () => {
 	const {provider, single, isRunning} = await setUp("trap '' TERM; while :; do sleep 1; done");
 	await provider.observe();
 	const started = monotonicMs();
@@ -172,7 +172,7 @@ test('scans stop waiting within seconds for a silent nvidia-smi stream', async (
 	await eventually(async () => !(await isRunning()));
 });
 
-test('no other query starts while an nvidia-smi stream cannot be killed', async () => {
+test('nvidia-smi is not started again while its stream cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	let now = 0;
 	const run = vi.fn<typeof runTool>(async (_command, args, {onText, signal}) => {

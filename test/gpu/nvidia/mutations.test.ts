@@ -1,4 +1,4 @@
-/** Damaged tables: no damage makes a GPU look freer than it is. */
+/** Damaged output of nvidia-smi, which must never make a used GPU look free. */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
@@ -11,20 +11,20 @@ const two = fixture('gpus/two.csv');
 const [header = '', idle = '', busy = ''] = two.split('\n', 3);
 const threshold = 1024;
 
-/** The free GPUs of a table. The second GPU uses 19 GiB. */
+/** Returns the free GPUs in a table. The second GPU uses 19 GiB. */
 const freeBy = (text: string): readonly number[] =>
 	(parseGpuTable(text, '')?.gpus ?? [])
 		.map((gpu) => ({...gpu, processes: []}))
 		.filter((gpu) => judgeUsage(gpu, threshold).kind === 'idle')
 		.map(({index}) => index);
 
-test('a table of nvidia-smi cut at any length never shows a used GPU as free', () => {
+test('a table of nvidia-smi that is cut anywhere never shows a used GPU as free', () => {
 	for (let length = 0; length < two.length; length++) {
 		expect(freeBy(two.slice(0, length)), String(length)).not.toContain(1);
 	}
 });
 
-test('swapped, repeated and lost lines, other line ends and NULs never show a used GPU as free', () => {
+test('a table of nvidia-smi with swapped, repeated or lost lines never shows a used GPU as free', () => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.constantFrom(header, idle, busy, '', '\0', '[Unknown Error]'), {maxLength: 9}),
@@ -36,7 +36,7 @@ test('swapped, repeated and lost lines, other line ends and NULs never show a us
 	);
 });
 
-test('parseGpuTable reads the same GPUs with columns in any order', () => {
+test('parseGpuTable returns the same GPUs for columns in any order', () => {
 	const names = header.split(', ');
 	fc.assert(
 		fc.property(fc.shuffledSubarray(names, {minLength: names.length}), (order) => {
@@ -48,7 +48,7 @@ test('parseGpuTable reads the same GPUs with columns in any order', () => {
 	);
 });
 
-describe('a comma in a table of nvidia-smi', () => {
+describe('an unexpected comma in a table of nvidia-smi', () => {
 	test('in a decimal number makes only that reading unknown', () => {
 		const {gpus} = parseGpuTable(two.replaceAll('.95', ',95'), '') ?? {};
 		expect(gpus).toMatchObject([
@@ -62,13 +62,13 @@ describe('a comma in a table of nvidia-smi', () => {
 		expect(parseGpuTable(two.replace('19818', '19,818'), '')?.gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
 
-	test('in the last cell makes the row a remark instead of a GPU', () => {
+	test('in the last cell makes the row a remark and not a GPU', () => {
 		const text = two.replaceAll('570.86.15', '570.86.15, patched');
 		expect(parseGpuTable(text, '')).toMatchObject({gpus: [], remarks: [idle, busy].map((row) => `${row}, patched`)});
 	});
 });
 
-test('two GPUs with the same index are both failed', () => {
+test('two rows with the same GPU index make the GPU failed', () => {
 	const text = [header, idle, busy.replace('1, ', '0, ')].join('\n');
 	expect(parseGpuTable(text, '')?.gpus).toMatchObject([{index: 0, failure: 'two GPUs are listed under this index'}]);
 	expect(freeBy(text)).toEqual([]);
@@ -92,11 +92,11 @@ test('parseProcessTable reads 150,000 rows in linear time', () => {
 		const table = parseProcessTable(['gpu_uuid, pid, used_memory, process_name', ...rows].join('\n'));
 		expect(table?.byGpu.get('GPU-1')).toHaveLength(150_000);
 	});
-	// Ten times faster than with a copy of all earlier rows for each row.
+	// This limit would be exceeded tenfold if each row copied all earlier rows.
 	expect(took).toBeLessThan(3000);
 });
 
-describe('usage of a GPU on unusual machines', () => {
+describe('the use of a GPU on an unusual machine', () => {
 	const columns =
 		'index, uuid, pci.bus_id, name, memory.total, memory.used, utilization.gpu, temperature.gpu, power.draw, mig.mode.current';
 	const processHeader = 'gpu_uuid, pid, used_memory, process_name';

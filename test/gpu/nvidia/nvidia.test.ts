@@ -11,7 +11,7 @@ import {runTool} from '../../../source/host/tool/spawn.js';
 import {fixture} from '../fixture.js';
 import {describeProcesses, good, monotonicMs, observe, setUp, users} from './set-up.js';
 
-test('a scan queries GPUs and processes at the same time', async () => {
+test('a scan queries GPUs and processes in parallel', async () => {
 	// Each query ends only after the other has started.
 	const meet = (mine: string, other: string) =>
 		`cd "$(dirname "$0")"; touch ${mine}; for i in $(seq 500); do [ -e ${other} ] && break; sleep 0.01; done; [ -e ${other} ] || exit 1`;
@@ -54,13 +54,13 @@ test('a scan returns each process with its owner, program and start time', async
 	]);
 });
 
-test('a process whose name contains a newline and a table row stays one process on its own GPU', async () => {
+test('a process name with a newline and a forged table row cannot add a process', async () => {
 	const first = 'GPU-0a0a0a0a-1111-2222-3333-000000000000';
 	const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
 	const {gpus} = await observe({
 		gpus: {stdout: fixture('gpus/two.csv')},
 		processes: {
-			// Like the tool: each row has the queried fields, and a name is printed unescaped.
+			// The stub behaves like nvidia-smi: each row has the queried fields, and the name is not escaped.
 			before: String.raw`name=; header=
 case "$1" in *process_name*) header=', process_name'; name=', ./train
 ${second}, 1, 900, init';; esac
@@ -70,7 +70,7 @@ printf '%s\n' "gpu_uuid, pid, used_gpu_memory [MiB]$header" "${first}, ${process
 	expect(gpus.map(({processes}) => processes?.map(({pid}) => pid))).toEqual([[process.pid], []]);
 });
 
-test('a warning after a usable table is reported as a warning of the scan', async () => {
+test('a warning after a usable table becomes a warning of the scan', async () => {
 	const seen = await observe({...good, gpus: {stdout: fixture('gpus/inforom-warning.csv'), exitCode: 14}});
 	expect(seen).toMatchObject({
 		gpus: [{index: 0, failure: undefined, processes: []}],
@@ -78,13 +78,13 @@ test('a warning after a usable table is reported as a warning of the scan', asyn
 	});
 });
 
-test('an error exit of nvidia-smi after a complete table is reported as a warning', async () => {
+test('an error exit of nvidia-smi after a complete table becomes a warning of the scan', async () => {
 	const {gpus, warnings} = await observe({...good, gpus: {...good.gpus, exitCode: 255}});
 	expect(gpus).toHaveLength(2);
 	expect(warnings).toEqual([expect.stringMatching(/nvidia-smi exited with 255, after a complete table\.$/v)]);
 });
 
-test('a broken GPU affects neither the other GPUs nor their processes', async () => {
+test('a broken GPU does not affect the readings of other GPUs', async () => {
 	const {failure, gpus, warnings} = await observe({
 		gpus: {stdout: fixture('gpus/one-without-a-handle.csv'), exitCode: 15},
 		processes: {...good.processes, exitCode: 15},
@@ -98,19 +98,19 @@ test('a broken GPU affects neither the other GPUs nor their processes', async ()
 	]);
 });
 
-test('a scan returns GPUs with unknown processes if the process query fails', async () => {
+test('the processes are unknown if the process query fails', async () => {
 	const {failure, gpus, warnings} = await observe({...good, processes: {stdout: 'Unknown Error\n', exitCode: 255}});
 	expect(failure).toBeUndefined();
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
 	expect(warnings).toEqual([expect.stringMatching(/^The processes could not be read: .*exited with 255\.$/v)]);
 });
 
-test('a process query without output leaves the processes unknown', async () => {
+test('the processes are unknown if the process query prints nothing', async () => {
 	const {gpus} = await observe({...good, processes: {stdout: ''}});
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
 });
 
-test('a scan never queries a field again that an older nvidia-smi does not know', async () => {
+test('a field that an older nvidia-smi rejected is never queried again', async () => {
 	const refuse = (field: string) =>
 		`case "$1" in *${field}*) echo 'Field "${field}" is not a valid field to query.'; echo; exit 2;; esac`;
 	const text = fixture('gpus/with-units-in-other-order.csv');
@@ -124,7 +124,7 @@ test('a scan never queries a field again that an older nvidia-smi does not know'
 	expect(calls.slice(4).join('\n')).not.toMatch(/power\.limit|driver_version/v);
 });
 
-test('concurrent calls share one scan of nvidia-smi', async () => {
+test('concurrent scans share one run of nvidia-smi', async () => {
 	const {provider, stub} = await setUp();
 	const [first, second, third] = await Promise.all([provider.observe(), provider.observe(), provider.observe()]);
 	expect(second).toBe(first);
@@ -147,12 +147,12 @@ test('closing the NVIDIA provider ends a running scan', async () => {
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
 });
 
-test('count returns the number of table rows if the driver has no list', async () => {
+test('the NVIDIA provider counts the table rows of nvidia-smi if the driver has no list of GPUs', async () => {
 	const {provider} = await setUp();
 	expect(await provider.count()).toBe(2);
 });
 
-test('count reads the list of the driver without nvidia-smi and omits excluded GPUs', async () => {
+test("the NVIDIA provider counts the GPUs in the driver's list without running nvidia-smi", async () => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'gpus-'));
 	for (const [address, information] of [
 		['0000:02:00.0', 'Model: \t NVIDIA L4\nGPU Excluded:\t No\n'],
@@ -171,7 +171,7 @@ test('count reads the list of the driver without nvidia-smi and omits excluded G
 	expect(run.mock.calls.map(([command]) => command)).toEqual(['grep']);
 });
 
-test('count fails with the reason if the driver finds no GPU', async () => {
+test('the NVIDIA provider reports the reason if it cannot count GPUs because the driver finds none', async () => {
 	const {provider} = await setUp({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	await expect(provider.count()).rejects.toMatchObject({
 		code: 'provider',

@@ -15,7 +15,7 @@ const processesOf = async (name: string, options?: {gpus?: string; describe?: De
 	return gpus.map(({processes}) => processes);
 };
 
-test('each GPU gets the processes that nvidia-smi lists under its UUID', async () => {
+test('attachProcesses gives each GPU the processes that nvidia-smi lists under its UUID', async () => {
 	expect(await processesOf('processes/two.csv')).toEqual([
 		[],
 		[
@@ -25,38 +25,38 @@ test('each GPU gets the processes that nvidia-smi lists under its UUID', async (
 	]);
 });
 
-test('a process table without rows means that there are no processes', async () => {
+test('attachProcesses reads a process table without rows as no processes', async () => {
 	expect(await processesOf('processes/none.csv')).toEqual([[], []]);
 });
 
-test('a missing process table leaves the processes unknown', async () => {
+test('attachProcesses leaves processes unknown if there is no process table', async () => {
 	const gpus = parseGpuTable(fixture('gpus/two.csv'), '')?.gpus ?? [];
 	const attached = await attachProcesses(gpus, parseProcessTable('Unknown Error\n'), knowsNobody);
 	expect(attached.gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
 });
 
-test('the processes of a broken GPU are unknown, whatever the process table says', async () => {
+test('attachProcesses leaves the processes of a broken GPU unknown', async () => {
 	const [broken, sound] = parseGpuTable(fixture('gpus/two.csv'), '')!.gpus;
 	const table = parseProcessTable(fixture('processes/none.csv'));
 	const attached = await attachProcesses([{...broken!, failure: 'GPU is lost'}, sound!], table, knowsNobody);
 	expect(attached.gpus.map(({processes}) => processes)).toEqual([undefined, []]);
 });
 
-test('a command line in the process table keeps its commas', async () => {
+test('attachProcesses keeps the commas of a command line', async () => {
 	expect(await processesOf('processes/commas.csv')).toMatchObject([
 		[{pid: 4242, name: 'python3', commandLine: 'python3 train.py --layers 1,2,3, --name a, b', memoryUsedMiB: 512}],
 		[],
 	]);
 });
 
-test('process columns are found by name, in any order, with their units', async () => {
+test('attachProcesses finds process columns by name, in any order', async () => {
 	expect(await processesOf('processes/with-units-in-other-order.csv')).toMatchObject([
 		[{pid: 20_037, commandLine: 'ffmpeg -i a,b.mp4', memoryUsedMiB: 538}],
 		[],
 	]);
 });
 
-test('hidden processes make the process list of a GPU unknown, not empty', async () => {
+test('attachProcesses leaves the process list of a GPU unknown if it has hidden processes', async () => {
 	const {gpus} = await attach('processes/insufficient-permissions.csv');
 	expect(gpus).toMatchObject([
 		{processes: [{pid: 41}], unknown: {processes: '[Insufficient Permissions]'}},
@@ -64,7 +64,7 @@ test('hidden processes make the process list of a GPU unknown, not empty', async
 	]);
 });
 
-test('unreported process names and memory stay unknown', async () => {
+test('attachProcesses leaves unreported process names and memory unknown', async () => {
 	expect(await processesOf('processes/unknown-name-and-memory.csv')).toEqual([
 		[
 			{pid: 77, name: undefined, commandLine: undefined, memoryUsedMiB: undefined, kind: 'compute'},
@@ -74,7 +74,7 @@ test('unreported process names and memory stay unknown', async () => {
 	]);
 });
 
-test('a process on two MIG instances of a GPU is listed once', async () => {
+test('attachProcesses lists a process on two MIG instances of a GPU once', async () => {
 	expect(await processesOf('processes/two-parts-of-one-gpu.csv')).toMatchObject([
 		[
 			{pid: 500, memoryUsedMiB: 3568},
@@ -84,17 +84,17 @@ test('a process on two MIG instances of a GPU is listed once', async () => {
 	]);
 });
 
-test('a process on an unlisted GPU makes the processes of every GPU unknown', async () => {
+test('attachProcesses leaves all processes unknown if one is on an unlisted GPU', async () => {
 	const {gpus, strays} = await attach('processes/gpu-not-listed.csv');
 	expect(strays).toBe(1);
 	expect(gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
 });
 
-test('a GPU without a handle has unknown processes', async () => {
+test('attachProcesses leaves the processes of a GPU without a handle unknown', async () => {
 	expect(await processesOf('processes/none.csv', {gpus: 'gpus/one-without-a-handle.csv'})).toEqual([[], undefined, []]);
 });
 
-test('details from /proc replace the name and owner from nvidia-smi', async () => {
+test('attachProcesses prefers the name and owner from /proc to those from nvidia-smi', async () => {
 	const described: Array<readonly number[]> = [];
 	const describe: DescribeProcesses = async (pids) => {
 		described.push([...pids]);
@@ -111,12 +111,12 @@ test('details from /proc replace the name and owner from nvidia-smi', async () =
 	expect(described).toEqual([[11_327, 11_345]]);
 });
 
-test('a process name of 100,000 characters is truncated', async () => {
+test('attachProcesses truncates a process name of 100,000 characters', async () => {
 	const table = parseProcessTable(`gpu_uuid, pid, used_memory, process_name\nGPU-1, 5, 6, ${'x'.repeat(100_000)}\n`);
 	expect(table?.byGpu.get('GPU-1')?.[0]?.program).toHaveLength(4096);
 });
 
-test('details of a kernel thread are not used for a process of another system with the same pid', () => {
+test("joinDetails ignores a kernel thread with the pid of another container's process", () => {
 	const row = {pid: 29, program: '/Xwayland'};
 	const thread = {parentPid: 2, user: 'root', name: 'rcu_tasks', startTicks: 1};
 	expect(joinDetails(row, thread)).toEqual({pid: 29, name: 'Xwayland', commandLine: '/Xwayland'});

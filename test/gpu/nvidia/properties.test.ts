@@ -43,7 +43,7 @@ const sentence = fc.oneof(
 	),
 );
 
-/** Text that is nearly a table: a header of some columns, rows of about the right length, and other lines. */
+/** Text that resembles a table: a header of some columns, rows of about the right length, and other lines. */
 const nearTable = (fields: readonly string[]) =>
 	fc
 		.record({
@@ -76,7 +76,7 @@ test('parseGpuTable accepts any text and invents no reading', () => {
 				const indices = gpus.map(({index}) => index);
 				expect(indices).toEqual([...new Set(indices)].toSorted((a, b) => a - b));
 				for (const {place, isUnread, isMigPending, ...reading} of gpus) {
-					// The utilization of a single engine.
+					// Only an engine such as Slurm sets these fields.
 					expect([place, isUnread]).toEqual([undefined, undefined]);
 					const {index, failure, unknown, health, throttleReasons, isMigEnabled, migInstances, ...plain} = reading;
 					expect(isMigPending === undefined || isMigEnabled !== undefined).toBe(true);
@@ -86,7 +86,7 @@ test('parseGpuTable accepts any text and invents no reading', () => {
 					expect(throttleReasons === undefined || stdout.includes('0x')).toBe(true);
 					expect(health === undefined || health.length > 0).toBe(true);
 					const {temperatureCelsius = NaN, temperatureLimitCelsius = NaN} = plain;
-					// Reported as a distance from the current temperature.
+					// The limit is reported as a distance from the current temperature.
 					const margin = temperatureLimitCelsius - temperatureCelsius;
 					expect(Number.isNaN(margin) || numbers.has(Math.abs(margin))).toBe(true);
 					const readings = {...plain, isMigEnabled, throttleReasons, temperatureLimitCelsius: undefined};

@@ -8,7 +8,7 @@ import {parseGpuTable} from '../../../source/gpu/nvidia/gpus.js';
 import {fixture} from '../fixture.js';
 import {good, setUp} from './set-up.js';
 
-/** Shell lines of a tool that knows no other fields. */
+/** Shell lines of an nvidia-smi that knows only these fields. */
 const refuseAllBut = (known: readonly string[]) => String.raw`
 	for field in $(echo "$1" | cut -d= -f2 | tr , ' '); do
 		case " ${known.join(' ')} " in
@@ -19,7 +19,7 @@ const refuseAllBut = (known: readonly string[]) => String.raw`
 
 const gpusOf = (text: string) => parseGpuTable(text, '')?.gpus ?? [];
 
-test('parseGpuTable puts every reading into its field and leaves missing readings unknown', () => {
+test('parseGpuTable writes every reading into its field', () => {
 	const [working, , hot] = gpusOf(fixture('gpus/all-readings.csv'));
 	expect(working).toEqual({
 		index: 0,
@@ -55,7 +55,7 @@ test('parseGpuTable puts every reading into its field and leaves missing reading
 	});
 });
 
-test('only a required reset, memory errors and overheating make a GPU unhealthy', () => {
+test('parseGpuTable reports a GPU as unhealthy only for a required reset, memory errors or overheating', () => {
 	expect(gpusOf(fixture('gpus/all-readings.csv')).map(({health}) => health)).toEqual([
 		undefined,
 		[
@@ -71,7 +71,7 @@ test('only a required reset, memory errors and overheating make a GPU unhealthy'
 	]);
 });
 
-test('unrepairable memory makes a GPU unhealthy, and memory rows that await a reset do not', () => {
+test('parseGpuTable reports a GPU as unhealthy if its memory cannot be repaired', () => {
 	const text = `index, remapped_rows.pending, remapped_rows.failure, retired_pages.pending
 0, Yes, No, [N/A]
 1, Yes, Yes, [N/A]
@@ -85,7 +85,7 @@ test('unrepairable memory makes a GPU unhealthy, and memory rows that await a re
 	]);
 });
 
-test('a GPU needs a reset if a driver without the field for the recovery action reports a required reset', () => {
+test('parseGpuTable reads a required reset from drivers without the field gpu_recovery_action', () => {
 	const text = `index, reset_status.reset_required, reset_status.drain_and_reset_recommended
 0, No, No
 1, Yes, No
@@ -99,7 +99,7 @@ test('a GPU needs a reset if a driver without the field for the recovery action 
 	]);
 });
 
-test('nvidia-smi of driver 550 is queried again with the field for a required reset if its version is unknown', async () => {
+test('nvidia-smi of driver 550 is queried again for a required reset if its version was unknown', async () => {
 	const known = gpuFields(new Set(), 550);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before: refuseAllBut(known)}});
 	await provider.observe();
@@ -115,7 +115,7 @@ test('parseGpuTable reads 0 of 0 MiB as unknown memory', () => {
 	expect(empty).toMatchObject({memoryTotalMiB: 8192, memoryUsedMiB: 0, unknown: {}});
 });
 
-test('a lost GPU is reported as fallen off the bus, whichever line of nvidia-smi reports it', () => {
+test('parseGpuTable reports a lost GPU as fallen off the bus', () => {
 	const line = 'Unable to determine the device handle for GPU1: 0000:04:00.0: GPU is lost.  Reboot the system';
 	expect(parseGpuTable(fixture('gpus/gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);
 });
@@ -129,7 +129,7 @@ test('parseGpuTable reads clock reasons under their older name', () => {
 	]);
 });
 
-test('gpuFields names only fields that the driver version knows, and the clock reasons once', () => {
+test('gpuFields returns only fields that the driver version knows', () => {
 	fc.assert(
 		fc.property(fc.integer({min: 300, max: 700}), (major) => {
 			const fields = gpuFields(new Set(), major);
@@ -146,11 +146,11 @@ test('gpuFields names only fields that the driver version knows, and the clock r
 			expect(fields).toHaveLength(new Set(fields).size);
 		}),
 	);
-	// An unknown version, so the most common name is used.
+	// The version is unknown, so the most common name is used.
 	expect(gpuFields(new Set())).toContain('driver_version');
 });
 
-test('gpuFields omits a removed field and keeps all others if the driver version is known', () => {
+test('gpuFields omits a removed field and keeps all others', () => {
 	const gone = new Set(['temperature.gpu.tlimit']);
 	expect(gpuFields(gone, 650)).toEqual(gpuFields(new Set(), 650).filter((field) => !gone.has(field)));
 	expect(gpuFields(gone)).not.toContain('gpu_recovery_action');
@@ -171,7 +171,7 @@ test('readDriverMajor reads the driver version from the kernel module', async ()
 	expect(readDriverMajor(file)).toBeUndefined();
 });
 
-test('an old nvidia-smi without the later fields is run once more, not once for each field', async () => {
+test('an old nvidia-smi is queried only once more without all the fields that it rejects', async () => {
 	const known = gpuFields(new Set(), 440);
 	const before = refuseAllBut(known);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before}});

@@ -19,7 +19,7 @@ export type Stub = {
 	readonly answer: (answers: {readonly gpus?: Answer; readonly processes?: Answer}) => Promise<void>;
 };
 
-/** A program named nvidia-smi in its own directory, with fixed answers to the two queries. */
+/** Creates a program named nvidia-smi in its own directory, with fixed output for the two queries. */
 export const createStub = async (answers: {readonly gpus?: Answer; readonly processes?: Answer}): Promise<Stub> => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'nvidia-smi-'));
 	const command = path.join(directory, 'nvidia-smi');
@@ -41,7 +41,7 @@ export const createStub = async (answers: {readonly gpus?: Answer; readonly proc
 			'esac',
 			'exit 2',
 		];
-		// Written to another file and renamed: a file that is open for writing cannot be run.
+		// The stub is written to another file and renamed, because a file that is open for writing cannot be run.
 		await writeFile(`${command}.new`, script.join('\n'));
 		await chmod(`${command}.new`, 0o755);
 		await rename(`${command}.new`, command);

@@ -20,7 +20,7 @@ Legend:
   SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
 `;
 
-test('parseTopology returns the links of three GPUs without those of the network card', () => {
+test('parseTopology returns the links between GPUs, without those of a network card', () => {
 	expect(parseTopology(table)).toEqual([
 		[undefined, 'NV18', 'SYS'],
 		['NV18', undefined, 'NODE'],
@@ -28,7 +28,7 @@ test('parseTopology returns the links of three GPUs without those of the network
 	]);
 });
 
-test('parseTopology returns no links for one GPU, unknown links for an unlisted GPU, and undefined for no table', () => {
+test('parseTopology returns undefined links for an unlisted GPU', () => {
 	expect(parseTopology('\tGPU0\tCPU Affinity\nGPU0\t X \t0-19\n')).toEqual([[]]);
 	expect(parseTopology('\tGPU0\tGPU2\nGPU0\t X \tPHB\nGPU2\tPHB\t X \n')).toEqual([
 		[undefined, undefined, 'PHB'],
@@ -39,7 +39,7 @@ test('parseTopology returns no links for one GPU, unknown links for an unlisted 
 	expect(parseTopology('')).toBeUndefined();
 });
 
-test('parseTopology returns only known kinds of links for a changed table', () => {
+test('parseTopology returns only known kinds of links for any text', () => {
 	const words = ['', '\t', '\n', 'GPU1', 'GPU9999', 'NV18', 'NV0', 'PIX', ' X ', escape];
 	fc.assert(
 		fc.property(

@@ -8,7 +8,7 @@ const call = {command: 'tool', args: ['-a']};
 const options = {timeoutMs: 5000};
 const said = (stdout: string): ToolOutcome => ({stdout, stderr: '', exitCode: 0});
 
-test('startEarly uses the output of the early run once, for the same call', async () => {
+test('startEarly lets the same call use the output of the early run once', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	const early = startEarly(run, [call], monotonicMs);
 	expect(await early.run('tool', ['-b'], options)).toMatchObject({stdout: 'later'});
@@ -31,14 +31,14 @@ test('startEarly runs the GPU tool again if the early run is too old', async () 
 	expect(await early.run('tool', ['-a'], options)).toMatchObject({stdout: 'later'});
 });
 
-test('the time limit of an early run is set by the caller that uses its output', async () => {
+test('the caller that uses the output of an early run sets the time limit', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const started = monotonicMs();
 	expect(await early.run('sleep', ['600'], {timeoutMs: 100})).toMatchObject({failure: 'timed-out', signal: 'SIGTERM'});
 	expect(monotonicMs() - started).toBeLessThan(5000);
 });
 
-test('an early run can be ended by the caller that uses its output', async () => {
+test('the caller that uses the output of an early run can end the run', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const controller = new AbortController();
 	const outcome = early.run('sleep', ['600'], {timeoutMs: 60_000, signal: controller.signal});
@@ -46,7 +46,7 @@ test('an early run can be ended by the caller that uses its output', async () =>
 	expect(await outcome).toMatchObject({failure: 'aborted'});
 });
 
-test('a GPU tool that was started early is stopped if its output is not needed', async () => {
+test('an early run of the GPU tool is stopped if its output is not needed', async () => {
 	const outcomes: Array<Promise<ToolOutcome>> = [];
 	const early = startEarly(
 		async (...given) => {

@@ -22,7 +22,7 @@ test.each([
 	],
 	['brackets in a string', pretty({name: 'a "} ] b\\'}), [{name: 'a "} ] b\\'}], []],
 	['NaN and Infinity', '{"power": NaN, "clock": [-Infinity]}', [{power: null, clock: [null]}], []],
-	['nothing in it', '[]\n', [[]], []],
+	['an empty document', '[]\n', [[]], []],
 ])('parseToolJson reads output with %s', (_name, text, documents, remarks) => {
 	expect(parseToolJson(text)).toEqual({documents, remarks});
 });

@@ -17,12 +17,12 @@ function groupFile(text: string): string {
 
 const file = () => groupFile('root:x:0:\nstaff:x:50:ada\nstaff-2:x:51:\nbroken\nodd:x:many:\n');
 
-test('groups are those of the process, by the group file', () => {
+test('createGroups returns only the given groups to which the process belongs', () => {
 	const among = createGroups({ownGids: () => [50, 0], groupFile: file(), ask: () => undefined});
 	expect(among(['root', 'staff', 'staff-2', 'broken', 'odd', 'none', '-x', 'a:b', '../x'])).toEqual(['root', 'staff']);
 });
 
-test('a group that is not in the file is asked for once, and again a minute after it was not found', () => {
+test('a group that is missing in the group file is looked up only once a minute', () => {
 	const asked: string[] = [];
 	let nowMs = 0;
 	const gids = new Map<string, number>();
@@ -45,7 +45,7 @@ test('a group that is not in the file is asked for once, and again a minute afte
 	expect(asked).toEqual(['ldap', 'ldap']);
 });
 
-test('the groups of this process are found without options, and no group has an unusable name', async () => {
+test('knowsGroup and groupId accept no name that is an option or a path', async () => {
 	const own = process.getegid!();
 	expect(createGroups()(['root'])).toEqual(own === 0 || process.getgroups!().includes(0) ? ['root'] : []);
 	expect(await knowsGroup('root')).toBe(true);

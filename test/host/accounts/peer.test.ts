@@ -8,7 +8,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {loadPeerUid} from '../../../source/host/accounts/peer.js';
 import {directoryOf, isRoot, mallory, root} from '../../_helpers/machine/accounts.js';
 
-/** A server on a socket that everybody can reach. Returns the next caller. */
+/** Starts a server on a socket that every account can reach. `caller` returns the uid of the next client. */
 async function startServer(): Promise<{readonly file: string; readonly caller: () => Promise<Socket>}> {
 	const file = path.join(directoryOf(isRoot ? root : {uid: process.getuid!(), gid: process.getgid!()}), 'socket');
 	const server = createServer();
@@ -27,7 +27,7 @@ async function startServer(): Promise<{readonly file: string; readonly caller: (
 	};
 }
 
-test('peerUid returns the uid of this process for its own connection', async () => {
+test('peerUid returns the uid of this process for a connection of its own', async () => {
 	const peerUid = await loadPeerUid();
 	const {file, caller} = await startServer();
 	const own = connect(file);

@@ -45,7 +45,7 @@ test('nameOf finds a local account without starting a program', async () => {
 	expect(ask).not.toHaveBeenCalled();
 });
 
-test('nameOf asks getent only once about a network account', async () => {
+test('nameOf runs getent only once for a network account', async () => {
 	const {users, ask} = await setUp({stdout: 'grace:*:5000:5000:Grace:/home/grace:/bin/zsh\n', exitCode: 0});
 	expect(await Promise.all([users.nameOf(5000), users.nameOf(5000)])).toEqual(['grace', 'grace']);
 	expect(await users.nameOf(5000)).toBe('grace');
@@ -53,7 +53,7 @@ test('nameOf asks getent only once about a network account', async () => {
 	expect(ask.mock.calls.map(([command, args]) => [command, ...args])).toEqual([['getent', 'passwd', '5000']]);
 });
 
-test('nameOf returns the number of an unknown uid, and asks again after a minute', async () => {
+test('nameOf returns the number of an unknown uid and looks it up again after a minute', async () => {
 	const {users, ask, wait} = await setUp({exitCode: 2});
 	expect(await users.nameOf(5000)).toBe('5000');
 	wait(59_000);
@@ -64,27 +64,24 @@ test('nameOf returns the number of an unknown uid, and asks again after a minute
 	expect(ask).toHaveBeenCalledTimes(2);
 });
 
-test('nameOf ignores an answer about another uid', async () => {
+test('nameOf ignores a getent line for another uid', async () => {
 	const {users} = await setUp({stdout: 'grace:*:5001:5000::/:/bin/sh\n', exitCode: 0});
 	expect(await users.nameOf(5000)).toBe('5000');
 });
 
-test('nameOf asks `id` if getent is missing', async () => {
+test('nameOf runs `id` if getent is missing', async () => {
 	const {users} = await setUp((command) =>
 		command === 'id' ? {stdout: 'grace\n', exitCode: 0} : {failure: 'not-found'},
 	);
 	expect(await users.nameOf(5000)).toBe('grace');
 });
 
-test.each(['5000\n', 'no such user\n', ''])(
-	'nameOf does not accept the output %j of `id` as a name',
-	async (stdout) => {
-		const {users} = await setUp((command) => (command === 'id' ? {stdout} : {failure: 'not-found'}));
-		expect(await users.nameOf(5000)).toBe('5000');
-	},
-);
+test.each(['5000\n', 'no such user\n', ''])('nameOf does not accept the `id` output %j as a name', async (stdout) => {
+	const {users} = await setUp((command) => (command === 'id' ? {stdout} : {failure: 'not-found'}));
+	expect(await users.nameOf(5000)).toBe('5000');
+});
 
-test('nameOf and nameOfSync return the same name as `id -un` in any environment', async () => {
+test('nameOf and nameOfSync return the name that `id -un` prints, whatever USER contains', async () => {
 	const uid = process.getuid?.() ?? 0;
 	const {stdout} = await run('id', ['-un'], {timeoutMs: 5000});
 	const name = stdout.trim();
@@ -99,7 +96,7 @@ test('nameOf and nameOfSync return the same name as `id -un` in any environment'
 	expect(createUsers().nameOfSync(3_999_999_999)).toBe('3999999999');
 });
 
-test('the function knows finds local and network accounts by name, and looks up no invalid names', async () => {
+test('knows() finds local and network accounts and looks up no invalid names', async () => {
 	const {users, ask} = await setUp({stdout: 'grace:*:5000:5000:Grace:/home/grace:/bin/zsh\n', exitCode: 0});
 	expect(await users.knows('ada')).toBe(true);
 	expect(await users.knows('5000')).toBe(true);
@@ -116,7 +113,7 @@ test('the function knows finds local and network accounts by name, and looks up 
 	]);
 });
 
-test('the function knows accepts only names that getent or `id` confirms', async () => {
+test('knows() accepts only names that getent or `id` confirms', async () => {
 	const unknown = await setUp({exitCode: 2});
 	expect(await unknown.users.knows('mallory')).toBe(false);
 	const away = await setUp({failure: 'timed-out'});

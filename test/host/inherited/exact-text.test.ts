@@ -1,4 +1,4 @@
-/** Invalid UTF-8 as text, and the exact arguments and environment of a process. */
+/** Text with invalid UTF-8, and the exact arguments and environment of a process. */
 import {Buffer} from 'node:buffer';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -10,7 +10,7 @@ import {
 	isBytes,
 } from '../../../source/host/inherited/exact-text.js';
 
-/** All kinds of bytes, and often those of characters, whole or cut. */
+/** Arbitrary bytes, which often contain whole or truncated characters. */
 const bytes = fc.oneof(
 	fc.uint8Array({min: 1, maxLength: 40}),
 	fc.string({unit: 'grapheme', maxLength: 10}).map((text) => Buffer.from(text)),
@@ -37,16 +37,16 @@ test('decodeBytes keeps valid UTF-8 and turns only invalid bytes into lone surro
 		}),
 	);
 	expect(isBytes(decodeBytes(Buffer.from([0x63, 0xe9])))).toBe(true);
-	// A surrogate encoded in UTF-8 is invalid.
+	// UTF-8 that encodes a surrogate is invalid.
 	expect([...encodeBytes(decodeBytes(Buffer.from([0xed, 0xb3, 0xa9])))]).toEqual([0xed, 0xb3, 0xa9]);
 });
 
-/** The format in which the kernel keeps them. */
+/** Joins strings in the format in which the kernel returns arguments and variables. */
 const joined = (...strings: readonly Uint8Array[]) => Buffer.concat(strings.flatMap((each) => [each, Buffer.of(0)]));
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-test('exactWords restores the bytes of the last arguments and leaves other words unchanged', () => {
+test('exactWords restores the original bytes of the last arguments', () => {
 	const line = joined(latin1('node'), latin1('--'), latin1('cat'), latin1('caf\u{E9}'));
 	expect(exactWords(['cat', 'caf\u{FFFD}'], line)).toEqual(['cat', 'caf\u{DCE9}']);
 	expect(exactWords(['dog', 'caf\u{FFFD}'], line)).toEqual(['dog', 'caf\u{FFFD}']);
@@ -54,7 +54,7 @@ test('exactWords restores the bytes of the last arguments and leaves other words
 	expect(exactWords(['cat'], new Uint8Array())).toEqual(['cat']);
 });
 
-test('exactEnvironment restores the bytes of variables that have not been changed', () => {
+test('exactEnvironment restores the original bytes of unchanged variables', () => {
 	const given = joined(
 		latin1('NAME=Ren\u{E9}'),
 		latin1('CHANGED=\u{E9}'),

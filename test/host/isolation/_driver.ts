@@ -1,5 +1,6 @@
 /**
-Isolates one command after another, as the account that runs this program. Each line of stdin is a request, and each line of stdout its answer.
+Isolates one command after another, under the account that runs this program. Each line of stdin is a request, and each line of stdout is its
+answer.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -12,7 +13,7 @@ import {checkIsolation, createIsolate} from '../../../source/host/isolation/isol
 export type DriverRequest = {
 	readonly root?: string;
 	readonly granted: readonly GrantedGpu[];
-	/** The command. Without one, only whether this machine can isolate is checked. */
+	/** The command. Without one, the driver only checks whether this machine can isolate. */
 	readonly command?: readonly string[];
 	readonly path?: string;
 	/** The requested isolation method. */
@@ -22,7 +23,7 @@ export type DriverRequest = {
 
 export type DriverAnswer = {
 	readonly problem?: unknown;
-	/** The method that isolated the command, or would. */
+	/** The isolation method that was used, or would be used. */
 	readonly fence?: Fence;
 	readonly entrance?: number;
 	readonly output?: string;

@@ -1,4 +1,4 @@
-/** Runs _driver.ts as another process, and the command that reports which device nodes open. */
+/** Runs _driver.ts in another process, with a command that reports which device nodes can be opened. */
 import {chmodSync, copyFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -9,7 +9,7 @@ import {build} from 'esbuild';
 import type {StandIn} from '../../_helpers/machine/stand-in-devices.js';
 import type {DriverAnswer, DriverRequest} from './_driver.js';
 
-/** Copies the driver and Node into a directory that every account can enter. */
+/** Copies the driver and Node.js into a directory that every account can read. */
 export async function buildDriver(directory: string): Promise<void> {
 	chmodSync(directory, 0o755);
 	copyFileSync(process.execPath, path.join(directory, 'node'));
@@ -23,13 +23,13 @@ export async function buildDriver(directory: string): Promise<void> {
 	});
 }
 
-/** The command that starts the driver from that copy. */
+/** Returns the command that starts the driver from that copy. */
 export const driverIn = (directory: string): readonly [string, string] => [
 	path.join(directory, 'node'),
 	path.join(directory, 'driver.mjs'),
 ];
 
-/** A line of shell that prints the command line of its parent process, one argument per line. `ps` differs between systems. */
+/** A shell line that prints the command line of its parent process, one argument per line. `ps` differs between systems. */
 export const tellParent = String.raw`tr '\0' '\n' </proc/$PPID/cmdline`;
 
 /** Runs one driver, and returns its answers in the order of the requests. */
@@ -46,10 +46,10 @@ export async function answersOf(
 	return answers;
 }
 
-/** Names each node that opens. Skips missing nodes. */
+/** A shell script that prints each node that can be opened. Skips missing nodes. */
 export const openScript = 'for node do if { command : <"$node"; } 2>/dev/null; then echo "$node"; fi; done';
 
-/** Tries all GPU nodes and the common nodes. */
+/** Returns a command that tries to open all GPU nodes and the shared nodes. */
 export const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
 	'sh',
 	'-c',
@@ -58,7 +58,7 @@ export const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
 	...[...gpus.flatMap(({nodes}) => nodes), ...common].map((node) => path.join(root, node)),
 ];
 
-/** The nodes that open, relative to their root directory. */
+/** Returns the nodes that could be opened, relative to their root directory. */
 export const openedIn = ({root}: StandIn, {output = ''}: DriverAnswer): readonly string[] =>
 	output
 		.split('\n')

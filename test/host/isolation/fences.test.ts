@@ -1,6 +1,6 @@
 /**
-Behaviour of every isolation method, as root: bubblewrap, a scope of a real systemd, and a control group of version 1. The stand-in nodes have a
-number for each GPU, because a control group refuses by number.
+Every isolation method, run as root: bubblewrap, a systemd scope, and a control group of version 1. Each fake GPU node has its own device number,
+because a control group denies devices by number.
 */
 import {spawn, spawnSync} from 'node:child_process';
 import {
@@ -43,7 +43,7 @@ const there: readonly Fence[] = fences.filter((fence) =>
 let directory: string;
 let box: StandIn;
 let split: StandIn;
-/** The nodes of all GPUs have one number here, so a control group refuses all of them or none. */
+/** Fake devices that all have the same device number, so a control group denies all of them or none. */
 let same: StandIn;
 let systemd: Systemd | undefined;
 
@@ -96,25 +96,25 @@ async function ask(
 	);
 }
 
-/** Nodes that every program opens and that must stay open. */
+/** Device nodes that every program needs and that must stay accessible. */
 const plain = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'shm'].map((name) => `/dev/${name}`);
 
 const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
 
-/** The number of groups that a process has created. */
+/** Returns the number of control groups that a process has created. */
 const groupsOf = (fence: Fence, pid: string): number => {
 	const parent = fence === 'cgroup' ? ownGroup! : path.join(systemd!.directory, 'system.slice');
 	return existsSync(parent) ? readdirSync(parent).filter((name) => name.startsWith(`canhazgpu-${pid}-`)).length : 0;
 };
 
-/** Sends a signal to a process inside a fence, which may have its own pid namespace. Signal 0 checks whether the process exists. */
+/** Sends a signal to a process in an isolated job, which may have its own pid namespace. Signal 0 checks whether the process exists. */
 const isSent = (fence: Fence, pid: string, signal: 'KILL' | '0'): boolean => {
 	const [program, ...words] = [...(fence === 'systemd' ? systemd!.entrance : []), 'kill', `-${signal}`, pid];
 	return spawnSync(program, words).status === 0;
 };
 
 describe.each(there)('isolation by %s', (fence) => {
-	test('lets a job open the device nodes of its GPUs and the shared nodes, and no nodes of other GPUs', async () => {
+	test('lets a job open only the device nodes of its GPUs and those that all GPUs share', async () => {
 		const sets = Array.from({length: 14}, (_, position) =>
 			// eslint-disable-next-line no-bitwise -- each number is a set
 			[0, 1, 2, 3].filter((index) => ((position + 1) & (1 << index)) !== 0),
@@ -133,7 +133,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		);
 	});
 
-	test('refuses the device nodes of other MIG instances of the same GPU', async () => {
+	test('denies the device nodes of other MIG instances of the same GPU', async () => {
 		const [first, second] = split.gpus;
 		const [answer] = await ask(fence, [
 			{
@@ -147,7 +147,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(openedIn(split, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
 	});
 
-	test.skipIf(fence === 'bwrap')("refuses a copy of another GPU's device node, and the creation of one", async () => {
+	test.skipIf(fence === 'bwrap')("denies a copy of another GPU's device node and creating one", async () => {
 		const other = path.join(directory, `other-${fence}`);
 		const foreign = path.join(box.root, box.gpus[1]!.nodes[0]!);
 		const made = spawnSync('sh', ['-c', 'mknod "$0" c $(stat -c "0x%t 0x%T" "$1")', other, foreign], {
@@ -165,7 +165,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(free!.output).toBe('made\nopened\n');
 	});
 
-	test('leaves ordinary devices open, including terminals', async () => {
+	test('leaves other devices accessible, including terminals', async () => {
 		const command = ['sh', '-c', openScript, 'sh', ...plain];
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [isolated, free, terminal] = await ask(fence, [
@@ -178,7 +178,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(terminal).toMatchObject({end: 0, output: expect.stringMatching(/^\/dev\/pts\/\d+/v) as string});
 	});
 
-	test('passes on exit codes and signals, and keeps the parent process, directory and file descriptors', async () => {
+	test('keeps exit codes, signals, the parent process, the directory and file descriptors', async () => {
 		const codes = await ask(
 			fence,
 			['exit 0', 'exit 1', 'exit 77', 'exit 130', 'kill -INT $$', 'kill -KILL $$', 'kill -SEGV $$'].map((command) => ({
@@ -243,7 +243,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		}
 	});
 
-	test.skipIf(fence === 'bwrap')('removes the control group when the job has ended', async () => {
+	test.skipIf(fence === 'bwrap')('removes its control group when the job has ended', async () => {
 		const [answer] = await ask(fence, [{...one(), command: ['sh', '-c', 'echo $PPID; exit 3']}]);
 		expect(answer!.end).toBe(3);
 		const [pid = ''] = answer!.output!.split('\n', 1);
@@ -251,12 +251,12 @@ describe.each(there)('isolation by %s', (fence) => {
 		await eventually(() => groupsOf(fence, pid) === 0);
 	});
 
-	test('reports to an ordinary account that root is required, except for bubblewrap', async () => {
+	test('without root is refused, except with bubblewrap', async () => {
 		const [answer] = await ask(fence, [{...one(), command: ['true']}], {account: 54_321});
 		expect(answer).toMatchObject(fence === 'bwrap' ? {fence, end: 0} : {problem: {kind: 'needs-root', fence}});
 	});
 
-	test('keeps the job running if `run` is killed, and is removed after the job ends', async () => {
+	test('lasts until the end of the job even if `run` is killed', async () => {
 		const files = path.join(directory, `killed-${fence}`);
 		mkdirSync(files);
 		const job = `cd ${files}; echo $PPID $$ > pid; until test -e go; do sleep 0.05; done; { ${openScript}; } > opened; echo done > end`;
@@ -284,7 +284,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		if (fence === 'systemd') {
 			await eventually(() => groupsOf(fence, wrapper) === 0);
 		} else if (fence === 'cgroup') {
-			// The kernel removes no group. The next process that isolates a job does.
+			// The control group of a killed `run` stays until the next process isolates a job.
 			await eventually(async () => {
 				await ask(fence, [{...one(), command: ['true']}]);
 				return groupsOf(fence, wrapper) === 0;
@@ -293,7 +293,7 @@ describe.each(there)('isolation by %s', (fence) => {
 	});
 });
 
-describe.runIf(isRoot)('the isolation method', () => {
+describe.runIf(isRoot)('the default isolation method', () => {
 	/** A PATH without bubblewrap. */
 	const poor = (): string => {
 		const bin = mkdtempSync(path.join(directory, 'bin-'));
@@ -308,7 +308,7 @@ describe.runIf(isRoot)('the isolation method', () => {
 
 	const unnamed = {fence: undefined};
 
-	test.runIf(there.includes('systemd'))('is bubblewrap if installed, otherwise systemd', async () => {
+	test.runIf(there.includes('systemd'))('is bubblewrap, or systemd if bubblewrap is missing', async () => {
 		const answers = await ask('systemd', [
 			{...one(), ...unnamed, command: ['true']},
 			{...one(), ...unnamed, command: ['true'], path: poor()},

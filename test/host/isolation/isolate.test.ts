@@ -1,4 +1,4 @@
-/** Isolation as an ordinary account: real bubblewrap, real namespaces, and stand-in device nodes. */
+/** Isolation for an account other than root, with the real bubblewrap, real namespaces and fake device nodes. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
@@ -47,7 +47,7 @@ afterAll(() => {
 });
 
 /**
-Shell lines that print `no process` when no process of this machine has $TEXT among its arguments. They give up after $patience attempts. Only
+Shell lines that print `no process` as soon as no process of this machine has $TEXT in its arguments. They give up after $patience attempts. Only
 processes of this test can have such an argument.
 */
 const awaitNoWordsWith = String.raw`
@@ -66,7 +66,7 @@ const awaitNoWordsWith = String.raw`
 	echo no process`;
 
 type Options = {
-	/** The command that starts the driver. */
+	/** A command prefix that starts the driver, for example under another account. */
 	readonly before?: readonly string[];
 	readonly account?: number;
 	readonly cwd?: string;
@@ -88,8 +88,8 @@ async function ask(
 	return answersOf(child, requests);
 }
 
-describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
-	test('lets a job open the device nodes of its GPUs and the shared nodes, and no nodes of other GPUs', async () => {
+describe.runIf(canMakeDevices())('isolation for an account other than root', () => {
+	test('lets a job open only the device nodes of its GPUs and those that all GPUs share', async () => {
 		const sets = Array.from({length: 14}, (_, position) =>
 			// eslint-disable-next-line no-bitwise -- each number is a set
 			[0, 1, 2, 3].filter((index) => ((position + 1) & (1 << index)) !== 0),
@@ -106,7 +106,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		);
 	});
 
-	test('hides the nodes of other AMD GPUs, because ROCm treats an unreadable node as a permission problem', async () => {
+	test('hides the device nodes of other AMD GPUs, because ROCm fails at an unreadable node', async () => {
 		const amd = makeAmdDevices(3);
 		roots.push(amd.root);
 		const [answer, list] = await ask(
@@ -134,7 +134,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(openedIn(box, answer!)).toEqual([...box.gpus[1]!.nodes, ...box.common].toSorted());
 	});
 
-	test('refuses the device nodes of other MIG instances of the same GPU', async () => {
+	test('denies the device nodes of other MIG instances of the same GPU', async () => {
 		const mig = devicesOf([1, 0], {0: [1, 2], 1: [1]});
 		const [first, second] = mig.gpus;
 		const [answer] = await ask([
@@ -149,7 +149,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(openedIn(mig, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
 	});
 
-	test('is skipped, and needs no program, if all GPUs of the machine are granted', async () => {
+	test('is skipped if all GPUs of the machine are granted', async () => {
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [answer] = await ask([{root: box.root, granted, command: tryAll(box), path: '/nowhere:/usr/bin:/bin'}]);
 		expect(answer!.entrance).toBe(0);
@@ -157,7 +157,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 
 	const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
 
-	test('passes on exit codes and signals, and keeps process ids and terminals', async () => {
+	test('keeps exit codes, signals, process ids and terminals', async () => {
 		const codes = await ask(
 			['exit 0', 'exit 1', 'exit 77', 'exit 130', 'kill -INT $$', 'kill -KILL $$', 'kill -SEGV $$'].map((command) => ({
 				...one(),
@@ -181,14 +181,14 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(answer).toMatchObject({end: 0, output: expect.stringMatching(/^\/dev\/pts\/\d+/v) as string});
 	});
 
-	test('leaves no extra descriptor in the job and no bubblewrap process', async () => {
+	test('leaves no extra file descriptor in the job and no bubblewrap process', async () => {
 		const command = ['sh', '-c', `for file in /proc/$$/fd/*; do basename "$file"; done; ${awaitNoWordsWith}`];
-		// Only bubblewrap has the directory of the hidden nodes among its arguments.
+		// Only bubblewrap has the path of the hidden nodes in its arguments.
 		const environment = {TEXT: box.root};
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [isolated, plain] = await ask([
 			{...one(), command, environment},
-			// All GPUs, so the command starts without bubblewrap.
+			// All GPUs are granted, so the command starts without bubblewrap.
 			{root: box.root, granted, command, environment},
 		]);
 		expect([isolated!.entrance === 0, plain!.entrance === 0]).toEqual([false, true]);
@@ -196,7 +196,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(isolated!.output).toBe(plain!.output);
 	});
 
-	test('leaves job processes visible outside, so that the previous test would find a leftover bubblewrap', async () => {
+	test("does not hide the job's processes from the check for a leftover bubblewrap", async () => {
 		const leftOver = spawn('sh', ['-c', 'sleep 600; :', box.root], {stdio: 'ignore', detached: true});
 		try {
 			await once(leftOver, 'spawn');
@@ -225,7 +225,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(answers).toEqual([{problem}, {problem}]);
 	});
 
-	/** A bubblewrap with this text, first in PATH. */
+	/** Creates a program named bubblewrap with this text, and returns a PATH that finds it first. */
 	const pretended = (name: string, text: string): string => {
 		const bin = path.join(directory, name);
 		mkdirSync(bin);
@@ -259,7 +259,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(answer).toEqual({problem: {kind: 'refused', program: 'bwrap', words: words as unknown}});
 	});
 
-	test('names a granted device that the account may not open', async () => {
+	test('reports a granted device that the account may not open', async () => {
 		const broken = devicesOf([0, 1]);
 		const node = path.join(broken.root, 'dev/nvidia0');
 		chmodSync(node, 0);
@@ -269,7 +269,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		]);
 	});
 
-	test('opens a device with group permissions only to members of the group', async () => {
+	test('opens a device with group permissions for members of the group', async () => {
 		const grouped = devicesOf([0, 1]);
 		const node = path.join(grouped.root, 'dev/nvidia0');
 		chownSync(node, 0, 44);
@@ -298,7 +298,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		]);
 	});
 
-	test('names the kernel setting that forbids user namespaces', async () => {
+	test('reports the kernel setting that forbids user namespaces', async () => {
 		const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
 		const problem = {
 			kind: 'no-namespaces',
@@ -311,7 +311,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		).toEqual([{problem}, {problem}]);
 	});
 
-	test('reports a deleted working directory, and still considers the machine able to isolate', async () => {
+	test('reports a deleted working directory', async () => {
 		const gone = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"';
 		const place = path.join(tmpdir(), `gone-${process.pid}`);
 		const answers = await ask([{...one(), command: ['true']}], {
@@ -323,7 +323,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 });
 
 test.runIf(canMakeDevices())(
-	'isolation as root keeps the accounts of the job, because root needs no user namespace',
+	'isolation for root keeps all accounts of the job, because root needs no user namespace',
 	async () => {
 		const granted = [{index: 3, pciBusId: box.gpus[3]!.pciBusId}];
 		const [opened, map] = await ask(

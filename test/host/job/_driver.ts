@@ -1,6 +1,6 @@
 /**
-Runs a job as `canhazgpu run` does, without a pool: `chg [timeout SECONDS] [grace SECONDS] -- COMMAND...`. Writes each event to the file REPORT, one
-JSON object per line.
+Runs a job like `canhazgpu run`, but without a pool: `chg [timeout SECONDS] [grace SECONDS] -- COMMAND...`. Writes each event to the file REPORT,
+one JSON object per line.
 */
 import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 import process from 'node:process';
@@ -28,7 +28,7 @@ process.once('exit', (exitCode) => {
 	report('exit', {exitCode, listening: listening()});
 });
 
-/** If the stage has device nodes, the job is isolated with the first of their GPUs by the named method. */
+/** If the stage has device nodes, the job is isolated with the first of their GPUs, by this method. */
 const {STAND_IN: standIn, FENCE: fence} = process.env;
 const isolation =
 	standIn === undefined
@@ -61,7 +61,7 @@ try {
 		},
 	});
 	report('started', {wrapper: process.pid, job: job.process});
-	// Like a commit to a file that others keep locked for a while.
+	// Simulates a commit to a file that other processes keep locked for a while.
 	while (process.env['BUSY'] !== undefined && !existsSync(process.env['BUSY'])) {
 		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
 	}
@@ -69,7 +69,7 @@ try {
 	const ended = await job.ended;
 	report('ended', {end: ended});
 	process.stderr.write('chg: released\n');
-	// Releasing the GPUs takes a moment, or as long as the test wants.
+	// Releasing the GPUs takes a moment, or as long as the test requires.
 	do {
 		await sleep(10);
 	} while (process.env['HELD'] !== undefined && !existsSync(process.env['RELEASE'] ?? ''));

@@ -14,7 +14,7 @@ import {liveness} from '../../../source/host/process/processes.js';
 import {createFiles, createFilesIn} from '../temporary.js';
 import {openTerminal} from './_terminal.js';
 
-/** Reports of the driver and the counter. */
+/** An event that the driver or the counter reports. */
 type Report = {
 	readonly event: 'started' | 'timeout' | 'ended' | 'released' | 'exit' | 'refused';
 	readonly wrapper?: number;
@@ -41,7 +41,7 @@ const source = async (entry: string): Promise<string> => {
 
 const driver = source('_driver.ts');
 
-/** A job that writes each received signal to a file, and runs until the file `stop` contains its exit code. */
+/** A job that writes each received signal to a file and runs until the file `stop` contains its exit code. */
 const counter = String.raw`#!/usr/bin/env node
 import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 const say = (word) => appendFileSync(process.env.SIGNALS, word + '\n');
@@ -61,7 +61,7 @@ import './driver.mjs';
 const readLines = (file: string): readonly string[] =>
 	existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 
-/** A directory with the driver as the command `chg`, the `counter`, and other given files. */
+/** Creates a directory that contains the driver as the command `chg`, the `counter`, and the given files. */
 export const createStage = async (files: Readonly<Record<string, string>> = {}) => {
 	const directory = realpathSync(await createFiles({chg, 'driver.mjs': await driver, 'counter.mjs': counter}));
 	await createFilesIn(directory, files);
@@ -101,7 +101,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 	const signals = () => readLines(in_('signals'));
 
 	onTestFinished(async () => {
-		// Kills what a failed test has left, by process identity.
+		// Kills processes that a failed test has left. Their identities are checked first.
 		for (const {wrapper, job} of reports()) {
 			for (const identity of [job, wrapper === undefined ? undefined : {pid: wrapper}]) {
 				if (identity !== undefined && liveness([identity])[0] !== 'dead' && reports().at(-1)?.event !== 'exit') {
@@ -118,7 +118,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 		environment,
 		reports,
 		when,
-		/** Lets the driver finish its release, which waits for this if HELD is set. */
+		/** Lets the driver finish the release. It waits for this if HELD is set. */
 		release() {
 			writeFileSync(in_('release'), '');
 		},
@@ -126,7 +126,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 		lines: (name: string) => readLines(in_(name)),
 		/** The signals that the counter received. */
 		signals,
-		/** The wrapper and the job, once the job runs. */
+		/** Waits until the job runs, and returns the wrapper and the job. */
 		async started(): Promise<{wrapper: number; job: ProcessIdentity}> {
 			const {wrapper, job} = await when('started');
 			return {wrapper: wrapper ?? 0, job: job ?? {pid: 0}};
@@ -152,13 +152,13 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 			);
 		},
 		stop(exitCode = 0) {
-			// In one step, because readers read the file as soon as it exists.
+			// The file is renamed into place, because the counter reads it as soon as it exists.
 			writeFileSync(in_('stop.new'), String(exitCode));
 			renameSync(in_('stop.new'), in_('stop'));
 		},
-		/** Starts the driver without a terminal in its own session, as a service manager would. */
+		/** Starts the driver without a terminal in its own session, like a service manager. */
 		spawn: (words: readonly string[], more: Readonly<Record<string, string>> = {}) => spawnHere('chg', words, more),
-		/** The same for a shell script that calls `chg`. */
+		/** Starts a shell script in the same way. It can call `chg`. */
 		script: (commands: string, more: Readonly<Record<string, string>> = {}) =>
 			spawnHere('bash', ['-c', commands], more),
 		async run(words: readonly string[], more: Readonly<Record<string, string>> = {}) {
@@ -167,7 +167,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 			return {stdout, stderr, exitCode: child.exitCode, signal: child.signalCode};
 		},
 		terminal: (command: string, ...args: readonly string[]) => openTerminal({command, args, directory, environment}),
-		/** An interactive shell with job control. */
+		/** Starts an interactive shell with job control. */
 		shell: () =>
 			openTerminal({
 				command: 'bash',

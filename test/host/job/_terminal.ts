@@ -9,7 +9,7 @@ type TerminalOptions = {
 	readonly environment: Readonly<Record<string, string>>;
 };
 
-/** Runs a program as the session leader of its own terminal, and reads the output. */
+/** Runs a program as the session leader of its own terminal, and collects the output. */
 export const openTerminal = ({command, args, directory, environment}: TerminalOptions) => {
 	const pty: IPty = spawn(command, [...args], {cwd: directory, env: {...environment}, cols: 200, rows: 50});
 	let output = '';
@@ -34,7 +34,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 		type(keys: string) {
 			pty.write(keys);
 		},
-		/** Waits until the terminal shows this after the previous match. Returns the output up to its end. */
+		/** Waits until the terminal shows this text after the previous match. Returns the output up to the end of the match. */
 		async shows(expected: string, timeoutMs = 20_000): Promise<string> {
 			return vi.waitFor(
 				() => {
@@ -51,7 +51,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 				{timeout: timeoutMs, interval: 10},
 			);
 		},
-		/** The output since the last match. */
+		/** Returns the output since the last match. */
 		rest: () => stripVTControlCharacters(output).slice(read),
 		async exits(): Promise<number> {
 			return vi.waitFor(
@@ -65,7 +65,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 				{timeout: 20_000, interval: 10},
 			);
 		},
-		/** Closes the connection: the kernel notifies the session leader and nobody else. */
+		/** Closes the terminal. The kernel sends SIGHUP only to the session leader. */
 		hangUp() {
 			pty.kill = () => undefined;
 			close();

@@ -4,7 +4,9 @@ import {expect, test, vi} from 'vitest';
 import {liveness} from '../../../source/host/process/processes.js';
 import {becomes, createStage, gone, type Stage} from './_stage.js';
 
-/** Reads the hexadecimal mask in /proc/PID/status. Bit n - 1 stands for signal n, so with SIGHUP the last digit is odd. */
+/**
+Whether a process ignores SIGHUP, according to the hexadecimal mask in /proc/PID/status. Bit n - 1 stands for signal n, so the last digit is odd.
+*/
 const ignoresHangUp = async (pid: number): Promise<boolean> =>
 	/^SigIgn:\s*[\da-f]*[13579bdf]$/mv.test(await readFile(`/proc/${pid}/status`, 'utf8'));
 
@@ -15,7 +17,7 @@ test('closing the terminal ends the job and releases its GPUs', async () => {
 	terminal.type('chg -- sleep 600\r');
 	const {wrapper} = await stage.started();
 	terminal.hangUp();
-	// The wrapper writes to a terminal that is gone, and continues.
+	// The wrapper continues although it writes to a terminal that is gone.
 	await stage.when('released');
 	expect(await stage.when('exit')).toMatchObject({exitCode: 129, listening: []});
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 129, reason: 'signalled', signal: 'SIGHUP'}});
@@ -32,9 +34,9 @@ test('closing the terminal ends a background job of its shell', async () => {
 	expect(await stage.when('exit')).toMatchObject({exitCode: 129});
 });
 
-test('a job that survives the loss of its terminal gets one SIGHUP, and its wrapper keeps running', async () => {
+test('a job that ignores the loss of its terminal gets one SIGHUP and keeps its wrapper', async () => {
 	const stage = await createStage();
-	// An interactive bash would send SIGHUP, and the kernel sends it when bash exits. This shell leaves it to the kernel.
+	// An interactive bash would send SIGHUP itself. This shell leaves it to the kernel, which sends SIGHUP when the shell exits.
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; true');
 	const {wrapper, job} = await stage.started();
 	await stage.counted();
@@ -49,7 +51,7 @@ test('a job that survives the loss of its terminal gets one SIGHUP, and its wrap
 	expect(await stage.when('exit')).toMatchObject({exitCode: 3});
 });
 
-test('the wrapper passes SIGHUP on to the job once if it leads the session of the terminal', async () => {
+test("the wrapper passes SIGHUP to the job once if the wrapper leads the terminal's session", async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('./chg', '--', './counter.mjs');
 	const {wrapper} = await stage.started();
@@ -71,13 +73,13 @@ test('the time limit ends a job whose terminal was closed', async () => {
 	expect(await stage.when('exit')).toMatchObject({exitCode: 124});
 });
 
-/** Closes the terminal after its shell, and with it every sender of SIGHUP, has gone. The job must survive. */
+/** Closes the terminal after its shell has exited, so that nothing else sends SIGHUP. The job must survive. */
 const expectToOutlive = async (stage: Stage, line: string) => {
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
 	terminal.type(`${line}\r`);
 	const {wrapper, job} = await stage.started();
-	// The process becomes nohup's job a moment after it starts.
+	// Shortly after its start, the process executes the program of nohup, which ignores SIGHUP.
 	await vi.waitFor(
 		async () => {
 			expect(await ignoresHangUp(job.pid)).toBe(true);
@@ -86,7 +88,7 @@ const expectToOutlive = async (stage: Stage, line: string) => {
 	);
 	terminal.hangUp();
 	await gone({pid: terminal.pid});
-	// The wrapper has by now received SIGHUP if it was sent one.
+	// Neither this SIGHUP nor one from the terminal may end the wrapper.
 	process.kill(wrapper, 'SIGHUP');
 	process.kill(wrapper, 'SIGCONT');
 	await becomes('alive', {pid: wrapper}, job);
@@ -114,7 +116,7 @@ test.each([
 test.each([
 	['a terminal to write to', 'chg -- ./counter.mjs </dev/null &'],
 	['a terminal to read from, in the foreground', 'chg -- ./counter.mjs >log 2>&1'],
-	['files only, in the foreground', 'chg -- ./counter.mjs </dev/null >log 2>&1'],
+	['only files, in the foreground', 'chg -- ./counter.mjs </dev/null >log 2>&1'],
 ])('a job started without nohup, with %s, receives SIGHUP', async (_, line) => {
 	const stage = await createStage();
 	const terminal = stage.shell();
@@ -128,7 +130,7 @@ test.each([
 	await stage.when('exit');
 });
 
-test('a job without a terminal or in its own session is not mistaken for a job started with nohup', async () => {
+test('a job in its own session is not mistaken for a job started with nohup', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');

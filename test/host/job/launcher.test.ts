@@ -14,7 +14,7 @@ import {isLong} from '../../_helpers/slow.js';
 
 const plain = {ignored: [], openFiles: undefined};
 
-/** The arguments, environment and end of a program that was started by the launcher. */
+/** Starts a program with the launcher. Returns its output, pid and exit code. */
 async function started(
 	words: readonly string[],
 	environment: Readonly<Record<string, string>>,
@@ -30,10 +30,10 @@ async function started(
 const split = (joined: Uint8Array): readonly string[] =>
 	Buffer.from(joined).toString('latin1').split('\0').slice(0, -1);
 
-/** Prints its arguments, a mark, and its environment. */
+/** A command that prints its arguments, a mark and its environment. */
 const printArguments = ['/bin/sh', '-c', String.raw`cat /proc/$$/cmdline; printf "MARK\0"; cat /proc/$$/environ`, 'sh'];
 
-/** Everything that is special to a shell, but no NUL. */
+/** Words of characters that are special to a shell, but without NUL. */
 const bytesUpTo = (max: number) =>
 	fc
 		.array(
@@ -44,16 +44,16 @@ const bytesUpTo = (max: number) =>
 		)
 		.map((list) => Uint8Array.from(list));
 
-/** Names of variables, including names that a shell does not accept. */
+/** Names of variables, some of which a shell does not accept. */
 const names = fc.string({unit: fc.constantFrom(...'aB9_%.-'), maxLength: 8}).map((name) => `X${name}`);
 
 describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsSync(shell)))(
 	'the launcher of jobs, run by %s,',
 	(shell) => {
-		test('passes arguments and environment byte for byte', async () => {
+		test('passes on arguments and environment byte for byte', async () => {
 			await fc.assert(
 				fc.asyncProperty(
-					// All-ASCII values take another path.
+					// The launcher handles words that are all ASCII separately.
 					fc
 						.constantFrom(127, 255)
 						.chain((max) =>
@@ -84,22 +84,19 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 			);
 		}, 60_000);
 
-		test.each(['\u{DCE9}', 'e'])(
-			'passes two megabytes of arguments that contain %j, and keeps the process id',
-			async (letter) => {
-				const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf${letter}`);
-				const {said, pid, exitCode} = await started(
-					['/bin/sh', '-c', 'echo $$; cat /proc/$$/cmdline', 'sh', ...words],
-					{},
-					plain,
-					shell,
-				);
-				expect(exitCode).toBe(0);
-				const end = said.indexOf('\n');
-				expect(Number(said.toString('latin1', 0, end))).toBe(pid);
-				expect(split(said.subarray(end + 1)).slice(4)).toEqual(words.map((word) => word.replace('\u{DCE9}', '\u{E9}')));
-			},
-		);
+		test.each(['\u{DCE9}', 'e'])('passes on two megabytes of arguments that contain %j', async (letter) => {
+			const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf${letter}`);
+			const {said, pid, exitCode} = await started(
+				['/bin/sh', '-c', 'echo $$; cat /proc/$$/cmdline', 'sh', ...words],
+				{},
+				plain,
+				shell,
+			);
+			expect(exitCode).toBe(0);
+			const end = said.indexOf('\n');
+			expect(Number(said.toString('latin1', 0, end))).toBe(pid);
+			expect(split(said.subarray(end + 1)).slice(4)).toEqual(words.map((word) => word.replace('\u{DCE9}', '\u{E9}')));
+		});
 
 		test('lets programs inherit ignored signals and the limit of open files', async () => {
 			const {said} = await started(
@@ -118,7 +115,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 	},
 );
 
-test('the launcher treats a command with = in its name as a command, not as a variable', async () => {
+test('the launcher treats a name that contains = as a command, not as a variable', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-launcher-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

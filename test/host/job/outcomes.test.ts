@@ -25,14 +25,14 @@ test.each([
 	['KILL', 137],
 	['TERM', 143],
 	['PIPE', 141],
-])('a job killed by SIG%s exits with code %d', async (name, exitCode) => {
+])('a job that SIG%s kills exits with code %d', async (name, exitCode) => {
 	const stage = await createStage();
 	const ran = await stage.run(['--', 'sh', '-c', `kill -${name} $$`]);
 	expect(ran.exitCode).toBe(exitCode);
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode, reason: 'signalled', signal: `SIG${name}`}});
 });
 
-test('the wrapper leaves no child process, listener or timer when the job has ended', async () => {
+test('the wrapper leaves no child process, listener or timer after the job has ended', async () => {
 	const stage = await createStage();
 	const {stdout, stderr} = await stage.run(['timeout', '3000000', '--', 'echo', 'done']);
 	expect({stdout, stderr}).toEqual({stdout: 'done\n', stderr: 'chg: released\n'});
@@ -59,7 +59,7 @@ test('the wrapper knows the pid, start time and namespace of a job that ends at 
 	);
 });
 
-test('the wrapper passes arguments and environment on unchanged, without a shell', async () => {
+test('the wrapper starts the command without a shell, with its arguments and environment unchanged', async () => {
 	const stage = await createStage();
 	const words = ['a b', '$(id)', '; exit 9', '', '*', '--', '-x', 'ü'];
 	const {stdout} = await stage.run(['--', 'printf', '%s\n', ...words]);
@@ -91,14 +91,14 @@ test('the wrapper does not end processes that the job leaves running', async () 
 	await gone(left);
 });
 
-test('the wrapper passes on file descriptors named in arguments, as <(...) needs', async () => {
+test('the wrapper passes on file descriptors, as <(...) requires', async () => {
 	const stage = await createStage();
 	const child = stage.script('chg -- cat <(echo one) /dev/fd/9 9<<<two');
 	expect(await text(child.stdout)).toBe('one\ntwo\n');
 });
 
-test('a full output pipe makes the job wait and its writes never fail, even after the wrapper has written to the pipe', async () => {
-	// The job's write would fail with EAGAIN if the wrapper had made the shared pipe non-blocking.
+test('a full output pipe never makes a write of the job fail', async () => {
+	// If the wrapper made the shared pipe non-blocking, the job's write would fail with EAGAIN.
 	const stage = await createStage({
 		'writer.sh': 'trap "head -c 300000 /dev/zero & echo \\$! >pid; wait; exit" INT; while :; do sleep 0.01; done\n',
 	});
@@ -115,7 +115,7 @@ test('a full output pipe makes the job wait and its writes never fail, even afte
 		{timeout: 20_000, interval: 10},
 	);
 	stage.stop();
-	// Includes the wrapper's two lines.
+	// The count includes two lines of the wrapper.
 	expect(await counted).toBe('300030\n');
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout'}});
 });
@@ -168,7 +168,7 @@ test('lookUpCommand searches PATH like execvp', async () => {
 	expect(lookUpCommand('sh', {PATH: '/nowhere'}).kind).toBe('not-found');
 });
 
-/** Runs a command in the directory of commands, with an empty entry in PATH. */
+/** Runs a command in the directory of the test commands, with an empty entry in PATH. */
 const runThere = async (...words: readonly string[]) => {
 	const stage = await createStage({'there.sh': 'cd "$THERE" && PATH=$PATH: && exec chg -- "$@"\n'});
 	const child = stage.script('exec bash ./there.sh $WORDS', {THERE: await createCommands(), WORDS: words.join(' ')});
@@ -193,7 +193,7 @@ test.each([
 	['./no-interpreter', 127],
 	['./plain/tool', 126],
 	['./bin', 126],
-])('the command %s is refused with exit code %d', async (command, exitCode) => {
+])('the command %s is rejected with exit code %d', async (command, exitCode) => {
 	const ran = await runThere(command);
 	expect(ran.exitCode).toBe(exitCode);
 	expect(ran.reports).toMatchObject([
@@ -206,7 +206,7 @@ test.each([
 	]);
 });
 
-test('checkCommand explains each refusal with a hint', async () => {
+test('checkCommand explains each rejection with a hint', async () => {
 	const directory = await createCommands();
 	const refusal = (command: string, PATH = process.env['PATH']) => {
 		try {

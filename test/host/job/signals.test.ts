@@ -6,7 +6,7 @@ import {liveness} from '../../../source/host/process/processes.js';
 import {createStage} from './_stage.js';
 
 test.each(['TERM', 'HUP', 'INT', 'QUIT', 'USR1', 'USR2'])(
-	'the wrapper passes each SIG%s on to the job once',
+	'the wrapper passes each SIG%s to the job once',
 	async (name) => {
 		const stage = await createStage();
 		const child = stage.spawn(['--', './counter.mjs']);
@@ -24,7 +24,7 @@ test.each(['TERM', 'HUP', 'INT', 'QUIT', 'USR1', 'USR2'])(
 		expect(liveness([{pid: wrapper}, job])).toEqual(['alive', 'alive']);
 		stage.stop(9);
 		expect(await exit).toEqual([9, null]);
-		// SIGUSR1 has not started the debugger of Node.js.
+		// SIGUSR1 must not start the debugger of Node.js.
 		expect(await errors).toBe('chg: released\n');
 	},
 );
@@ -34,7 +34,7 @@ test.each([
 	['SIGHUP', 129],
 	['SIGINT', 130],
 	['SIGUSR1', 138],
-] as const)('a job killed by a forwarded %s exits with code %d', async (signal, exitCode) => {
+] as const)('a job that a forwarded %s kills exits with code %d', async (signal, exitCode) => {
 	const stage = await createStage();
 	const exit = once(stage.spawn(['--', 'sleep', '600']), 'exit');
 	const {wrapper} = await stage.started();
@@ -54,7 +54,7 @@ test('a job that exits after a signal keeps its own exit code', async () => {
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 7, reason: 'exited'}});
 });
 
-test('a signal during the release of the GPUs does not interrupt the release', async () => {
+test('a signal while the GPUs are released does not interrupt the release', async () => {
 	const stage = await createStage();
 	const exit = once(stage.spawn(['--', 'sh', '-c', 'exit 3'], {HELD: 'yes'}), 'exit');
 	const {wrapper} = await stage.when('started');

@@ -22,14 +22,14 @@ test.each([
 	await stage.counted(name);
 	terminal.type(key);
 	await stage.counted(name, name);
-	// Signals arrive in order, so a key that the wrapper had passed on would be counted before SIGUSR2.
+	// Signals arrive in order. If the wrapper had also passed on the key's signal, it would be counted before SIGUSR2.
 	process.kill(wrapper, 'SIGUSR2');
 	await stage.counted(name, name, 'USR2');
 	stage.stop(5);
 	await terminal.shows('code 5');
 });
 
-test('Ctrl-C while the wrapper is busy with its store reaches the job once', async () => {
+test('Ctrl-C while the wrapper waits for the store reaches the job once', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'BUSY=go chg -- ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -44,7 +44,7 @@ test('Ctrl-C while the wrapper is busy with its store reaches the job once', asy
 	await terminal.shows('code 5');
 });
 
-test('a job in another process group gets Ctrl-C once, from the wrapper', async () => {
+test('Ctrl-C reaches a job in another process group once', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- setsid ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -130,7 +130,7 @@ test('bg continues a stopped job in the background', async () => {
 	terminal.type('bg\r');
 	await becomes('alive', {pid: wrapper}, job);
 	await stage.counted('CONT');
-	// Ctrl-C does not reach a background job, but `kill` sends SIGINT to the wrapper alone.
+	// Ctrl-C does not reach a background job, so `kill` sends SIGINT to the wrapper alone.
 	terminal.type(controlC);
 	process.kill(wrapper, 'SIGINT');
 	await stage.counted('CONT', 'INT');
@@ -153,7 +153,7 @@ test('resizing the terminal sends the job one SIGWINCH', async () => {
 	await terminal.shows('code 0');
 });
 
-test.skipIf(!has('python3'))('a Python prompt behaves as without the wrapper', async () => {
+test.skipIf(!has('python3'))('a Python prompt works the same with and without the wrapper', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- python3 -q; echo code $?');
 	await terminal.shows('>>> ');
@@ -174,7 +174,7 @@ test.skipIf(!has('python3'))('a Python prompt behaves as without the wrapper', a
 	await terminal.shows('code 3');
 });
 
-test.skipIf(!has('vim'))('vim as the job fills the screen, stops, resumes and saves', async () => {
+test.skipIf(!has('vim'))('vim as a job can be stopped, resumed and saved from', async () => {
 	const stage = await createStage({'text.txt': 'hello\n'});
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -183,7 +183,7 @@ test.skipIf(!has('vim'))('vim as the job fills the screen, stops, resumes and sa
 	await terminal.shows('hello');
 	terminal.type(controlZ);
 	await terminal.shows('Stopped');
-	// The shell tracks only the wrapper.
+	// The shell waits only for the wrapper.
 	await becomes('stopped', {pid: wrapper}, job);
 	terminal.type('fg\r');
 	await becomes('alive', {pid: wrapper}, job);
@@ -193,7 +193,7 @@ test.skipIf(!has('vim'))('vim as the job fills the screen, stops, resumes and sa
 	expect(stage.lines('text.txt')).toEqual(['hellogoodbye']);
 });
 
-test('an interactive shell as the job has job control and returns the terminal when it exits', async () => {
+test('an interactive shell as a job has job control and gives the terminal back when it exits', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -218,7 +218,7 @@ test('a pipe through the job passes all data', async () => {
 	await terminal.shows('code 0');
 });
 
-test('a job whose output pipe is closed ends as without the wrapper', async () => {
+test('a job whose output pipe is closed ends with exit code 141, as without the wrapper', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -239,7 +239,6 @@ test('the end of a background job does not reset terminal settings of other prog
 	];
 	const stage = await createStage({'script.sh': script.join('\n')});
 	const terminal = stage.terminal('bash', 'script.sh');
-	// The output of a job with a broken pipe is still read to its end.
 	await terminal.shows('chg: released');
 	await terminal.shows('intr = ^G');
 	await gone({pid: terminal.pid});

@@ -10,7 +10,7 @@ import {runTool} from '../../../source/host/tool/spawn.js';
 import {identityOf} from '../../_helpers/machine/identity-of.js';
 import {becomes, createStage, gone} from './_stage.js';
 
-/** Milliseconds from the start of the wait to its end. */
+/** Awaits a promise and measures how long it took, in milliseconds. */
 const timed = async <T>(wait: Promise<T>): Promise<{value: T; ms: number}> => {
 	const startedAt = performance.now();
 	return {value: await wait, ms: performance.now() - startedAt};
@@ -18,7 +18,7 @@ const timed = async <T>(wait: Promise<T>): Promise<{value: T; ms: number}> => {
 
 const pidsIn = (lines: readonly string[]) => lines.map((line) => ({pid: Number(line)}));
 
-test('the time limit interrupts the job, and the wrapper does not wait for the whole grace period', async () => {
+test('the time limit interrupts the job and ends the grace period as soon as the job ends', async () => {
 	const stage = await createStage();
 	const {value, ms} = await timed(once(stage.spawn(['timeout', '0.2', '--', 'sleep', '600']), 'exit'));
 	expect(value).toEqual([124, null]);
@@ -28,7 +28,7 @@ test('the time limit interrupts the job, and the wrapper does not wait for the w
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout', signal: 'SIGINT'}});
 });
 
-test('a job that exits with 0 when interrupted at its time limit still counts as timed out', async () => {
+test('a job that exits with 0 when the time limit interrupts it counts as timed out', async () => {
 	const stage = await createStage({job: '#!/bin/sh\ntrap "exit 0" INT\nwhile :; do sleep 0.01; done\n'});
 	const {exitCode, stderr} = await stage.run(['timeout', '0.2', '--', './job']);
 	expect(exitCode).toBe(124);
@@ -36,7 +36,7 @@ test('a job that exits with 0 when interrupted at its time limit still counts as
 	expect(await stage.when('ended')).toEqual({event: 'ended', end: {exitCode: 124, reason: 'timeout', left: []}});
 });
 
-test('a job that ignores the interrupt at its time limit is killed after the grace period', async () => {
+test('a job that ignores the interrupt is killed after the grace period', async () => {
 	const stage = await createStage();
 	const {value, ms} = await timed(once(stage.spawn(['timeout', '2', 'grace', '0.5', '--', './counter.mjs']), 'exit'));
 	expect(value).toEqual([124, null]);
@@ -46,7 +46,7 @@ test('a job that ignores the interrupt at its time limit is killed after the gra
 });
 
 test('the time limit ends every child process of the job', async () => {
-	// Sh ignores SIGINT in the background. The second level is started by a process that does not wait for it.
+	// A background process of sh ignores SIGINT. The second-level process has a parent that does not wait for it.
 	const stage = await createStage({
 		'job.sh': [
 			'sleep 600 & echo $! >>pids',
@@ -69,8 +69,8 @@ test('the time limit ends every child process of the job', async () => {
 	expect(liveness(started)).toEqual(['dead', 'dead', 'dead', 'dead', 'dead']);
 });
 
-test('the time limit ends daemons of the job, which are found by their environment', async () => {
-	// A daemon: its parent has ended, and it has its own session.
+test('the time limit ends daemons that the job has started', async () => {
+	// The process is a daemon: its parent has ended, and it has its own session.
 	const stage = await createStage({
 		'daemon.sh': 'echo $$ >>pids; exec sleep 600',
 		'job.sh':
@@ -86,7 +86,7 @@ test('the time limit ends daemons of the job, which are found by their environme
 	);
 	const [daemon = {pid: 0}] = pidsIn(stage.lines('pids'));
 	expect(listProcesses().get(daemon.pid)?.parentPid).not.toBe(job.pid);
-	// The job dies at once. The GPUs are released only after the daemon, which ignores SIGINT, is gone.
+	// The job dies at once, but its GPUs are released only after the daemon, which ignores SIGINT, has ended.
 	await stage.when('ended');
 	expect(liveness([daemon])).toEqual(['dead']);
 	expect(await exit).toEqual([124, null]);
@@ -109,7 +109,7 @@ test('the time limit ends a job that keeps starting processes', async () => {
 	const exit = once(stage.spawn(['timeout', '0.3', 'grace', '0.3', '--', 'sh', './job.sh']), 'exit');
 	const {job} = await stage.started();
 	expect(await exit).toEqual([124, null]);
-	// No process has the variable that marks the job's processes any more.
+	// No process is left that has the environment variable of the job.
 	const left = await bearersOf(stage.directory, listProcesses().values().toArray(), runTool);
 	expect(left).toEqual([]);
 	await gone(job);
@@ -135,7 +135,7 @@ test('the time limit resumes a stopped job in order to end it', async () => {
 	await gone(...pidsIn(stage.lines('pids')));
 });
 
-test('time that the job spends stopped by Ctrl-Z counts toward its time limit', async () => {
+test('time during which Ctrl-Z stops the job counts toward the time limit', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -145,7 +145,7 @@ test('time that the job spends stopped by Ctrl-Z counts toward its time limit', 
 	terminal.type('\u{1A}');
 	await terminal.shows('Stopped');
 	await terminal.shows('shell> ');
-	// The shell tracks only the wrapper.
+	// The shell waits only for the wrapper.
 	await becomes('stopped', {pid: wrapper}, job);
 	await vi.waitUntil(() => performance.now() > startedAt + 600, {timeout: 5000});
 	expect(stage.reports()).toHaveLength(1);
@@ -162,7 +162,7 @@ test('the time limit does not affect a job that ends earlier', async () => {
 	expect({exitCode, stderr}).toEqual({exitCode: 3, stderr: 'chg: released\n'});
 });
 
-test('endChild interrupts a job whose processes cannot be inspected, and kills it after the grace period', async () => {
+test('endChild interrupts a job whose processes cannot be inspected, and kills it if it ignores the interrupt', async () => {
 	const child = spawn('sh', ['-c', 'trap "echo heard" INT; echo ready; while :; do sleep 0.01; done'], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
@@ -173,7 +173,7 @@ test('endChild interrupts a job whose processes cannot be inspected, and kills i
 	expect(await said).toBe('ready\nheard\n');
 });
 
-test('afterSeconds waits for months instead of firing at once like setTimeout', () => {
+test('afterSeconds can wait for months, unlike setTimeout', () => {
 	vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout', 'Date']});
 	try {
 		const reached = vi.fn<() => void>();

@@ -1,4 +1,4 @@
-/** Delivers notices on a real terminal, by real programs, and to a real web server. */
+/** Notices that are delivered to a real terminal, to real programs and to a real web server. */
 import {chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
@@ -47,7 +47,7 @@ function writingProgram(place: string, out: string, exitCode = 0): string {
 	return program;
 }
 
-/** Listens until the test ends. */
+/** Starts a server that listens until the test ends, and returns its port. */
 async function portOf(server: Server): Promise<number> {
 	server.listen(0, '127.0.0.1');
 	onTestFinished(() => {
@@ -58,7 +58,7 @@ async function portOf(server: Server): Promise<number> {
 	return (server.address() as AddressInfo).port;
 }
 
-test('linesOf finds the terminals of an account in the output of who and ignores other devices', () => {
+test('linesOf returns the terminals of an account in the output of who', () => {
 	const who = `alice    pts/0        2026-11-21 10:00 (10.0.0.1)
 alice    tty1         2026-11-21 10:00
 alicea   pts/1        2026-11-21 10:00
@@ -70,7 +70,7 @@ alice
 	expect(linesOf('', who)).toEqual([]);
 });
 
-/** A terminal in which nothing runs but `sleep`. */
+/** Opens a terminal in which only `sleep` runs. */
 async function terminal() {
 	const opened = openTerminal('/bin/sh', ['-c', 'tty; exec sleep 60']);
 	onTestFinished(async () => opened.close());
@@ -87,12 +87,12 @@ const deliverThrough = async (who: string, account = me, devices?: string) =>
 
 const nobody = {outcome: 'absent', reason: 'no terminal of this account accepts messages (see: mesg y)'};
 
-test('a notice appears only on a terminal that accepts messages', async () => {
+test('a notice is written only to a terminal that accepts messages', async () => {
 	const {opened, device, who} = await terminal();
 	chmodSync(device, 0o600);
 	expect(await deliverThrough(who)).toEqual(nobody);
 	chmodSync(device, 0o620);
-	// Logged in there once, according to an outdated list.
+	// An outdated list says that another account is logged in on this terminal.
 	expect(await deliverThrough(who.replace(me, 'somebody'), 'somebody')).toEqual(nobody);
 	const mark = opened.mark();
 	expect(await deliverThrough(who)).toEqual(delivered);
@@ -101,7 +101,7 @@ test('a notice appears only on a terminal that accepts messages', async () => {
 	expect(opened.rawSince(mark)).toMatch(/^\r+\nGPU 3 ends in 10m\r+\n$/v);
 });
 
-test('a notice to a missing terminal, or to a plain file in its place, is not written and causes no error', async () => {
+test('a notice is not written to a missing terminal or a plain file in its place', async () => {
 	const devices = directory();
 	const file = path.join(devices, 'tty9');
 	writeFileSync(file, '');
@@ -110,7 +110,7 @@ test('a notice to a missing terminal, or to a plain file in its place, is not wr
 	expect(readFileSync(file, 'utf8')).toBe('');
 });
 
-test('a program receives the text and the data, without a shell and without secrets', async () => {
+test('a notification program receives the text and the data without a shell or secrets', async () => {
 	const out = path.join(directory(), 'out');
 	process.env['CANHAZGPU_REDIS_PASSWORD'] = 'secret';
 	onTestFinished(() => {
@@ -122,7 +122,7 @@ test('a program receives the text and the data, without a shell and without secr
 	expect(readFileSync(out, 'utf8').split('\n')).toEqual(['$(id) `id` ; x', me, text, '[]', message.json, '']);
 });
 
-test('a program that fails or cannot be started is reported and does not throw', async () => {
+test('a notification program that fails or cannot be started is reported', async () => {
 	expect(await deliver(command('/bin/sh', '-c', 'exit 3'), options)).toEqual(failed('it ended with exit code 3'));
 	expect(await deliver(command('/nowhere/program'), options)).toEqual(failed('spawn /nowhere/program ENOENT'));
 	expect(await deliver(command('/etc/passwd/x'), options)).toEqual(failed(expect.stringMatching(/ENOTDIR/v)));
@@ -136,12 +136,12 @@ test('a program that fails or cannot be started is reported and does not throw',
 	}
 });
 
-test('a program may ignore its input', async () => {
+test('a notification program may ignore its input', async () => {
 	const request = requestOf({kind: 'exec', command: ['/bin/true']}, {...message, json: 'x'.repeat(1_000_000)});
 	expect(await deliver(request, options)).toEqual(delivered);
 });
 
-test('a mail is passed to sendmail, or to mail where sendmail is missing, or reported', async () => {
+test('a mail is passed to sendmail, or to mail if sendmail is missing', async () => {
 	const place = directory();
 	const out = path.join(place, 'out');
 	const program = writingProgram(place, out);
@@ -162,7 +162,7 @@ test('a mail is passed to sendmail, or to mail where sendmail is missing, or rep
 	expect(await deliver(request, having('sendmail'))).toEqual(failed('it ended with exit code 75'));
 });
 
-test('the desktop is notified on the session bus, if there is one', async () => {
+test('a desktop notification is sent on the session bus, if there is one', async () => {
 	const place = directory();
 	const out = path.join(place, 'out');
 	const program = path.join(place, 'notify-send');
@@ -190,7 +190,7 @@ test('the desktop is notified on the session bus, if there is one', async () => 
 	});
 });
 
-test('a web server receives the data, and an error status or a redirect is reported', async () => {
+test('a webhook receives the data, and an error status or a redirect is reported', async () => {
 	const heard: unknown[] = [];
 	const server = createServer((request, response) => {
 		void (async () => {
@@ -208,7 +208,7 @@ test('a web server receives the data, and an error status or a redirect is repor
 	expect(heard).toHaveLength(3);
 });
 
-test('credentials in a URL are sent in a header, and no part of the URL is in an error', async () => {
+test('credentials in a webhook URL are sent in a header and never appear in an error', async () => {
 	const heard: unknown[] = [];
 	const server = createServer((request, response) => {
 		heard.push(request.headers.authorization, request.url);
@@ -221,7 +221,7 @@ test('credentials in a URL are sent in a header, and no part of the URL is in an
 	expect(refused).toEqual(failed(expect.stringMatching(/^(?!.*(?:hunter2|token)).+/v)));
 });
 
-test('a hanging program or web server is given up, with its child processes, when the sender finishes', async () => {
+test('a hanging program or webhook is abandoned when the sender finishes', async () => {
 	const pids = path.join(directory(), 'pids');
 	const ended = new AbortController();
 	const port = await portOf(createServer(() => undefined));

@@ -11,13 +11,13 @@ const users = createUsers();
 const account = users.nameOfSync(process.getuid?.() ?? 0);
 const describe = createProcessDescriber({users, run: runTool});
 
-/** Reads process files that the test created, as if root owned them, because root may act as any account. */
+/** Returns a function that describes processes by the test's own files, as if root owned them. Root may act as any account. */
 const describeIn = (procDirectory: string, options: Partial<Parameters<typeof createProcessDescriber>[0]> = {}) =>
 	createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0), ...options});
 
 const own = 'Uid:\t0\t0\t0\t0\n';
 
-/** The text of /proc/5/stat, shortened. */
+/** Returns a shortened text of /proc/5/stat. */
 const stat = (comm: string, state = 'S', startTicks = 0) =>
 	`5 (${comm}) ${state} ${'0 '.repeat(18)}${startTicks} 0 0\n`;
 
@@ -37,7 +37,7 @@ const start = (command: string, args: string[], argv0?: string): number => {
 
 test('process details include the owner, name, command line and start', async () => {
 	const pid = start('sleep', ['600', '601']);
-	// In its first moments the process has no memory map yet.
+	// Right after its start, a process has no memory map yet.
 	await eventually(async () => (await describe([pid])).get(pid)?.hostMemoryMiB !== undefined);
 	const details = await describe([pid]);
 	expect(details.get(pid)).toMatchObject({
@@ -52,7 +52,7 @@ test('process details include the owner, name, command line and start', async ()
 	});
 });
 
-test('process details include up to three parents, nearest first', async () => {
+test('process details include up to three ancestors, nearest first', async () => {
 	const statLine = (pid: number, parent: number): string =>
 		`${pid} (x) S ${parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${pid} 0 0\n`;
 	const files = Object.fromEntries(
@@ -94,7 +94,7 @@ test('a very long command line is cut between two characters', async () => {
 	expect(commandLine).toBe(`x${'😀'.repeat(2047)}`);
 });
 
-test('the owner of a process is the account that started it, even if it acts as another', async () => {
+test('the owner of a setuid process is the account that started it', async () => {
 	const directory = await createFiles({
 		'5/stat': stat('setuid'),
 		'5/status': 'Uid:\t1\t0\t0\t0\n',
@@ -103,7 +103,7 @@ test('the owner of a process is the account that started it, even if it acts as 
 	const numbered = {nameOf: async (uid: number) => `user${uid}`};
 	const asRoot = await describeIn(directory, {users: numbered})([5]);
 	expect(asRoot.get(5)?.user).toBe('user1');
-	// An account other than root acts as itself, so no more is read.
+	// A process of an account other than root cannot act as another account, so its status file is not read.
 	const asAda = await describeIn(directory, {users: numbered, ownerOf: everythingIsOf(1000)})([6]);
 	expect(asAda.get(6)?.user).toBe('user1000');
 });
@@ -111,11 +111,11 @@ test('the owner of a process is the account that started it, even if it acts as 
 test('a missing or hidden process has no details', async () => {
 	const run = vi.fn<typeof runTool>(runTool);
 	expect(await createProcessDescriber({users, run})([3_999_999])).toEqual(new Map());
-	// `ps` does not know what /proc does not know, because it reads the same files.
+	// `ps` is not asked, because it reads the same files as /proc.
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('each scan reads the details of every visible process once, and of hidden processes only now and then', async () => {
+test('each scan reads the details of every visible process once', async () => {
 	const directory = await createFiles({});
 	const run = vi.fn<typeof runTool>(async (_command, args) => ({
 		stdout: args.at(-1)?.includes('8') ? '    8     0\n' : '',
@@ -144,9 +144,9 @@ test('each scan reads the details of every visible process once, and of hidden p
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('a command line that hangs when read delays a scan only briefly, and is not read again until the first read ends', async () => {
+test('a command line that cannot be read delays a scan only briefly', async () => {
 	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
-	// A pipe without a writer: opening it hangs.
+	// Opening a pipe without a writer blocks.
 	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
 	const run = vi.fn(runTool);
 	let now = 0;
@@ -168,7 +168,7 @@ test('a command line that hangs when read delays a scan only briefly, and is not
 	expect(later.get(6)).toMatchObject({commandLine: 'fine'});
 });
 
-test('no second reader of command lines starts while the first cannot be killed', async () => {
+test('no second reader of command lines is started while the first cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const run = vi.fn<typeof runTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended}));
 	const directory = await createFiles({'5/stat': stat('a'), '6/stat': stat('b'), '5/status': own, '6/status': own});
@@ -183,7 +183,7 @@ test('no second reader of command lines starts while the first cannot be killed'
 	expect(run).toHaveBeenCalledTimes(2);
 });
 
-test('the command line of a process that waits in the kernel is not read', async () => {
+test('the command line of a process in uninterruptible sleep is not read', async () => {
 	const run = vi.fn(runTool);
 	const directory = await createFiles({'5/stat': stat('a', 'D'), '5/status': own, '5/cmdline': 'a\0'});
 	const details = await describeIn(directory, {run})([5]);
@@ -191,7 +191,7 @@ test('the command line of a process that waits in the kernel is not read', async
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('a command line is read again only after a minute or when the pid is reused', async () => {
+test('a command line is read again only after a minute or for a reused pid', async () => {
 	const directory = await createFiles({'5/stat': stat('a'), '5/status': own, '5/cmdline': 'a\0'});
 	const run = vi.fn(runTool);
 	let now = 0;

@@ -16,7 +16,7 @@ const other = 'f'.repeat(64);
 const stat = ({ticks = 0, startTicks = 500, parent = 1, pages = 0} = {}) =>
 	`5 (x) S ${parent} 1 1 0 -1 0 0 0 0 0 ${ticks} 0 0 0 20 0 1 0 ${startTicks} 999999 ${pages} 18446744073709551615\n`;
 
-/** The auxiliary vector: 64-bit words, least byte first. Type 6 is the page size, and type 0 ends the vector. */
+/** Builds an auxiliary vector of 64-bit little-endian words. Type 6 is the page size, and type 0 ends the vector. */
 const vector = (...words: readonly number[]) => words.map((word) => String.fromCodePoint(...bytesOf(word))).join('');
 
 const bytesOf = (word: number) => Array.from({length: 8}, (_, index) => Math.floor(word / 256 ** index) % 256);
@@ -24,7 +24,7 @@ const bytesOf = (word: number) => Array.from({length: 8}, (_, index) => Math.flo
 test('process details include start, parent, memory and container from /proc', async () => {
 	const procDirectory = await createFiles({
 		stat: 'cpu  1 2 3\nintr 5\nbtime 1700000000\nprocesses 9\n',
-		// The largest page size on ARM.
+		// The page size is the largest one of ARM.
 		'self/auxv': vector(33, 4096, 6, 65_536, 0, 0),
 		'5/stat': stat({parent: 4, pages: 3200}),
 		'5/status': 'Name:\tx\nUid:\t0\t1\t1\t1\n',
@@ -41,17 +41,17 @@ test('process details include start, parent, memory and container from /proc', a
 		hostMemoryMiB: 200,
 		containerId: '0123456789ab',
 	});
-	// A hidden process has no facts, which is not an error.
+	// A hidden process has no details, which is not an error.
 	expect(details.has(3_999_999)).toBe(false);
 });
 
-test('the first process in a namespace has no parent, and a kernel thread has no memory', async () => {
+test('a kernel thread has no memory, and the first process of a namespace has no parent', async () => {
 	const procDirectory = await createFiles({'5/stat': stat({parent: 0}), '5/status': 'Uid:\t0\t0\t0\t0\n'});
 	const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0)})([5]);
 	expect(details.get(5)).toMatchObject({parentPid: undefined, hostMemoryMiB: undefined, startTime: undefined});
 });
 
-test('process memory is unknown if the page size is unknown', async () => {
+test('the memory of a process is unknown if the page size is unknown', async () => {
 	for (const auxv of ['', vector(33, 4096, 0, 0), vector(6, 4096).slice(0, 15)]) {
 		const procDirectory = await createFiles({'self/auxv': auxv, '5/stat': stat({pages: 3200}), '5/status': ''});
 		const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(1)})([5]);
@@ -59,12 +59,12 @@ test('process memory is unknown if the page size is unknown', async () => {
 	}
 });
 
-test('hostMemoryMiB of this process equals process.memoryUsage', async () => {
+test('hostMemoryMiB of this process equals the value of process.memoryUsage', async () => {
 	const details = await createProcessDescriber({users, run: runTool})([process.pid]);
 	expect(details.get(process.pid)?.hostMemoryMiB).toBeCloseTo(process.memoryUsage.rss() / 1024 ** 2, -2);
 });
 
-test('processor use covers the time since the previous call, and is unknown in the first', async () => {
+test('the processor use of a process covers the time since the previous call', async () => {
 	const procDirectory = await createFiles({'5/stat': stat(), '5/status': ''});
 	let now = 0;
 	const run = async () => ({stdout: '', stderr: ''});
@@ -77,16 +77,16 @@ test('processor use covers the time since the previous call, and is unknown in t
 	};
 
 	expect(await cpuAt(0, stat({ticks: 1000}))).toBeUndefined();
-	// 6.24 s of processor time within 2 s.
+	// The process used 6.24 s of processor time within 2 s.
 	expect(await cpuAt(2000, stat({ticks: 1624}))).toBe(312);
-	// Too soon for a new figure.
+	// The interval is too short for a new value.
 	expect(await cpuAt(2100, stat({ticks: 1624}))).toBe(312);
 	expect(await cpuAt(4000, stat({ticks: 1624}))).toBe(0);
-	// Another process with the same pid.
+	// Another process has reused the pid.
 	expect(await cpuAt(6000, stat({ticks: 3, startTicks: 900}))).toBeUndefined();
 });
 
-test('processor use of a busy process is measured', async () => {
+test('the processor use of a busy process is measured', async () => {
 	const child = spawn('sh', ['-c', 'while :; do :; done'], {stdio: 'ignore'});
 	onTestFinished(() => {
 		child.kill('SIGKILL');
@@ -143,7 +143,7 @@ test('parseContainerId accepts any control group text', () => {
 	);
 });
 
-test('describing 500 processes starts one command and looks up each account once', async () => {
+test('describing 500 processes starts only one command', async () => {
 	const files = Object.fromEntries(
 		Array.from({length: 500}, (_, index) => index + 1000).flatMap((pid) => [
 			[`${pid}/stat`, stat({parent: 7})],

@@ -16,7 +16,7 @@ const groupOf = (pid: number): number => {
 	return typeof stat === 'object' ? stat.processGroup : 0;
 };
 
-/** A shell in its own process group, which is killed at the end. */
+/** Starts a shell in its own process group. The group is killed after the test. */
 function startShell(script: string): ChildProcess & {readonly pid: number} {
 	const shell = spawn('bash', ['-c', script], {stdio: ['pipe', 'pipe', 'ignore'], detached: true});
 	onTestFinished(() => {
@@ -33,7 +33,7 @@ function startShell(script: string): ChildProcess & {readonly pid: number} {
 
 const groups: number[] = [];
 
-test('livenessOfOrphans is "alive" until the processes left by a dead process have ended', async () => {
+test('livenessOfOrphans returns "alive" until all processes that a dead process left have ended', async () => {
 	const shell = startShell('sleep 600 >/dev/null & echo $!; read');
 	const dead = {...childIdentity(shell.pid), group: groupOf(shell.pid)};
 	const [line] = (await once(shell.stdout!.setEncoding('utf8'), 'data')) as [string];
@@ -50,8 +50,8 @@ test('livenessOfOrphans is "alive" until the processes left by a dead process ha
 	await eventually(() => livenessOfOrphans(dead) === 'dead');
 });
 
-test('livenessOfOrphans does not count the other processes of a pipeline', async () => {
-	// A process group for each pipeline, as in an interactive shell.
+test('livenessOfOrphans ignores the other processes of a pipeline', async () => {
+	// Each pipeline has its own process group, as in an interactive shell.
 	const shell = startShell('set -m; sleep 600 | sleep 601 >/dev/null & jobs -p; echo $!; read');
 	let said = '';
 	shell.stdout!.setEncoding('utf8').on('data', (words: string) => {
@@ -68,7 +68,7 @@ test('livenessOfOrphans does not count the other processes of a pipeline', async
 	expect(livenessOfOrphans(dead)).toBe('dead');
 });
 
-test('livenessOfOrphans is "unknown" for an invisible process group and "dead" for an invalid one', async () => {
+test('livenessOfOrphans returns "unknown" for an invisible process group', async () => {
 	const shell = startShell('read');
 	const dead = {pid: 3_999_999, startTicks: 0, group: shell.pid};
 	expect(livenessOfOrphans(dead, '/nowhere')).toBe('unknown');
@@ -80,13 +80,13 @@ test('livenessOfOrphans is "unknown" for an invisible process group and "dead" f
 	expect(ownIdentity().group).toBe(groupOf(process.pid));
 });
 
-test('livenessOfOrphans is "dead" for a process group that ends during the search', () => {
+test('livenessOfOrphans returns "dead" for a process group that ends during the search', () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-orphans-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true, force: true});
 	});
 	mkdirSync(path.join(directory, '1'));
-	// The reader of this file waits until the group has ended and was reaped.
+	// The code under test blocks when it opens this file, until the group has ended and was reaped.
 	const stat = path.join(directory, '1/stat');
 	const group = path.join(directory, 'group');
 	execFileSync('mkfifo', [stat]);
@@ -94,7 +94,7 @@ test('livenessOfOrphans is "dead" for a process group that ends during the searc
 		`set -m; sleep 600 >/dev/null 2>&1 & echo $! > ${group}.new; mv ${group}.new ${group}; { kill -KILL $!; wait $!; echo '1 (init) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0'; } > ${stat}`,
 	);
 	const deadline = performance.now() + 20_000;
-	// No events can be awaited here, because the search is synchronous, as in the program.
+	// The search is synchronous, as in the program, so the test cannot await events here.
 	while (!existsSync(group) && performance.now() < deadline) {
 		execFileSync('sleep', ['0.01']);
 	}

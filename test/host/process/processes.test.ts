@@ -38,7 +38,7 @@ const becomes = async (identity: ProcessIdentity, expected: string) =>
 		{timeout: 20_000, interval: 10},
 	);
 
-/** The pid of the first child of a process. */
+/** Returns the pid of the first child of a process. */
 const childOf = async (pid: number): Promise<number> =>
 	vi.waitFor(
 		async () => {
@@ -49,7 +49,7 @@ const childOf = async (pid: number): Promise<number> =>
 		{timeout: 20_000, interval: 10},
 	);
 
-/** Available since Linux 5.6. */
+/** Whether the kernel has time namespaces, which exist since Linux 5.6. */
 const hasTimeNamespaces = existsSync('/proc/self/ns/time');
 
 test('liveness reports this process as alive', () => {
@@ -87,7 +87,7 @@ test('liveness distinguishes a stopped process from a running one', async () => 
 });
 
 test('liveness reports a zombie as dead', async () => {
-	// The shell becomes a sleep that never reaps its child.
+	// The shell replaces itself by a sleep that never reaps its child.
 	const {child} = start('sh', '-c', 'sleep 600 & exec sleep 600');
 	const pid = await childOf(child.pid ?? 0);
 	const identity = identityOf(pid) ?? {pid: 0};
@@ -100,7 +100,7 @@ test('liveness reports a zombie as dead', async () => {
 
 const hasPython = spawnSync('python3', ['-c', 'import ctypes']).status === 0;
 
-test.skipIf(!hasPython)('liveness reports a process as alive as long as one of its threads runs', async () => {
+test.skipIf(!hasPython)('liveness reports a process as alive while any of its threads runs', async () => {
 	const script = [
 		'import ctypes, threading, time',
 		'threading.Thread(target=lambda: time.sleep(600)).start()',
@@ -118,27 +118,27 @@ test.skipIf(!hasPython)('liveness reports a process as alive as long as one of i
 	await becomes(identity, 'dead');
 });
 
-test('liveness of a pid in another namespace is unknown', () => {
+test('liveness reports a pid in another namespace as unknown', () => {
 	const self = ownIdentity();
 	expect(liveness([{...self, namespace: '1'}])).toEqual(['unknown']);
 	expect(liveness([{pid: 4_000_000, startTicks: 5, namespace: '1'}])).toEqual(['unknown']);
 });
 
-test('liveness with a start time from another time namespace is unknown for an existing pid and dead for a missing one', async () => {
+test('liveness cannot compare start times from another time namespace', async () => {
 	const {child, identity} = start('sleep', '600');
 	const elsewhere = {...identity, timeNamespace: '1'};
 	expect(liveness([elsewhere, {...elsewhere, startTicks: identity.startTicks! - 100_000}])).toEqual([
 		'unknown',
 		'unknown',
 	]);
-	// No recorded start, so there is nothing to compare.
+	// No start time was recorded, so only the pid is checked.
 	expect(liveness([{...elsewhere, startTicks: undefined}])).toEqual(['alive']);
 	child.kill('SIGKILL');
 	await once(child, 'exit');
 	expect(liveness([elsewhere])).toEqual(['dead']);
 });
 
-test('liveness without readable namespaces is unknown for identities with a namespace, and unchanged for others', async () => {
+test('liveness reports identities with a namespace as unknown if namespaces cannot be read', async () => {
 	const {identity} = start('sleep', '600');
 	const {pid, startTicks} = identity;
 	const directory = await createFiles({
@@ -163,8 +163,8 @@ test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, 2 ** 53])(
 	},
 );
 
-test('liveness of a hidden or unreadable process is unknown', async () => {
-	// Like hidepid=2: init and our child exist but have no entry.
+test('liveness reports a hidden or unreadable process as unknown', async () => {
+	// As with hidepid=2, init and the child exist but have no entry in /proc.
 	const {child} = start('sleep', '600');
 	const own = await readFile('/proc/self/stat', 'utf8');
 	const directory = await createFiles({'self/stat': own, '7/stat': 'garbage'});

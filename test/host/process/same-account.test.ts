@@ -1,4 +1,4 @@
-/** Whether a process belongs to our account according to the kernel, with real processes, one in its own namespace. */
+/** Whether a process belongs to the caller's account, tested with real processes. One of them is in its own namespace. */
 import {spawn, spawnSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {childIdentity, ownIdentity, runsAsCaller} from '../../../source/host/process/processes.js';
 
-test('runsAsCaller is true for this process, and false for an ended process or another start time', () => {
+test('runsAsCaller is true for this process and false for one with another start time', () => {
 	const self = ownIdentity();
 	expect(runsAsCaller(self)).toBe(true);
 	expect(runsAsCaller({...self, startTicks: self.startTicks! + 1})).toBe(false);
@@ -23,7 +23,7 @@ test.runIf(process.getuid?.() === 0)('runsAsCaller is false for a process of ano
 	expect(runsAsCaller(childIdentity(child.pid!), {uid: 61_002})).toBe(true);
 });
 
-test('runsAsCaller is false for the overflow uid of unknown accounts', () => {
+test('runsAsCaller is false if the owner is the overflow uid for unknown accounts', () => {
 	const directory = mkdtempSync('/tmp/canhazgpu-proc-');
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

@@ -9,7 +9,7 @@ import {identityOf} from '../../_helpers/machine/identity-of.js';
 const isRoot = process.getuid?.() === 0;
 
 async function start(uid?: number) {
-	// A system program, because other accounts may be unable to enter the directory of this Node.js.
+	// Other accounts may be unable to run this Node.js, so a system program is used.
 	const child = spawn('/bin/sh', ['-c', 'echo up; exec sleep 600'], {
 		stdio: ['ignore', 'pipe', 'ignore'],
 		cwd: '/',
@@ -30,7 +30,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('sendSignal delivers %s to 
 	expect(sendSignal(identity, signal)).toBe('gone');
 });
 
-test('sendSignal sends nothing to a process that reuses the pid or cannot be identified', async () => {
+test('sendSignal sends nothing to a process that reuses the pid', async () => {
 	const {child, identity} = await start();
 	const others: ReadonlyArray<readonly [ProcessIdentity, string]> = [
 		[{...identity, startTicks: identity.startTicks! + 1}, 'gone'],

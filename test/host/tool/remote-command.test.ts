@@ -1,4 +1,4 @@
-/** The script for ssh, run by the login shells that other hosts may have. */
+/** The script that ssh runs on another host, with every login shell that hosts may have. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import {chmodSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -14,7 +14,7 @@ let environment: Record<string, string>;
 beforeAll(() => {
 	directory = mkdtempSync(path.join(tmpdir(), 'chg-remote-'));
 	const file = path.join(directory, 'canhazgpu');
-	// A NUL after each argument, because no argument contains one.
+	// A NUL follows each argument, because no argument can contain one.
 	writeFileSync(file, '#!/bin/sh\npwd\nprintf \'%s\\0\' "$@"\n');
 	chmodSync(file, 0o755);
 	environment = {PATH: `${directory}:${process.env['PATH'] ?? ''}`, HOME: directory};
@@ -29,7 +29,7 @@ const scriptFor = (command: Partial<Parameters<typeof sshCommand>[0]>): string =
 
 const shells = ['sh', 'bash', 'zsh', 'fish', 'csh'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
 
-test('sh and bash are installed for the tests of the ssh script', () => {
+test('the shells for the tests of the ssh script are installed', () => {
 	expect(shells).toEqual(expect.arrayContaining(['sh', 'bash']));
 });
 
@@ -58,7 +58,7 @@ describe.each(shells)('the ssh script in %s', (shell) => {
 		);
 	});
 
-	test('starts in the given directory, and reports a missing directory', () => {
+	test('starts in the given directory or reports that it is missing', () => {
 		expect(run(scriptFor({directory, words: ['x']})).stdout).toBe(`${directory}\nx\0`);
 		expect(run(scriptFor({directory: "/it's gone", words: ['x']}))).toMatchObject({
 			stdout: '/\nx\0',
@@ -77,7 +77,7 @@ describe.each(shells)('the ssh script in %s', (shell) => {
 	});
 });
 
-test('ssh without a terminal asks nothing, forwards nothing and detects a dead connection', () => {
+test('ssh without a terminal never prompts and detects a dead connection', () => {
 	expect(sshCommand({host: 'me@box', words: ['status'], rest: undefined, hasTerminal: false}).slice(0, -1)).toEqual([
 		'ssh',
 		'-axT',
@@ -98,7 +98,7 @@ test('ssh without a terminal asks nothing, forwards nothing and detects a dead c
 	]);
 });
 
-test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('sshCommand rejects %j as a host', (host) => {
+test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('sshCommand rejects the host %j', (host) => {
 	expect(() => scriptFor({host})).toThrow(expect.objectContaining({code: 'usage'}));
 });
 

@@ -24,7 +24,7 @@ test('withoutSecrets keeps a Redis address without a password, for canhazgpu wit
 	});
 });
 
-test('runTool does not pass the Redis password on to tools', async () => {
+test('runTool does not pass the Redis password to tools', async () => {
 	for (const [name, value] of Object.entries(secrets)) {
 		vi.stubEnv(name, value);
 	}
@@ -39,7 +39,7 @@ test('runTool does not pass the Redis password on to tools', async () => {
 	expect(stdout).not.toMatch(isSecret);
 });
 
-test('run does not pass the Redis password on to the job', async () => {
+test('run does not pass the Redis password to the job', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {stdout, stderr, exitCode} = await box.run(['run', '--', 'env'], secrets);
 	expect([exitCode, stderr]).toEqual([0, '']);

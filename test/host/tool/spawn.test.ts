@@ -37,7 +37,7 @@ test('runTool passes arguments on unchanged', async () => {
 	expect(stdout).toBe(`${args.join('\n')}\n`);
 });
 
-test('runTool starts the program in / with the C locale, without input and in its own process group', async () => {
+test('runTool starts the program in / with the C locale', async () => {
 	const {stdout} = await shell('echo "$LC_ALL"; pwd; cat; ps -o pgid= -p $$ | tr -d " "; echo $$');
 	const [locale, directory, group, pid] = stdout.split('\n', 4);
 	expect([locale, directory]).toEqual(['C', '/']);
@@ -55,7 +55,7 @@ test('runTool reports a missing program as not found', async () => {
 	expect(await runTool('/no/such/program', [], {timeoutMs})).toMatchObject({failure: 'not-found'});
 });
 
-test('runTool skips a directory in PATH with the name of the program', async () => {
+test('runTool skips a directory in PATH that has the name of the program', async () => {
 	const directory = await createFiles({'tool/file': ''});
 	const environment = {PATH: `${directory}:/usr/bin:/bin`};
 	expect(await runTool('tool', [], {timeoutMs, environment})).toMatchObject({failure: 'not-found'});
@@ -92,7 +92,7 @@ test('runTool kills a program that ignores SIGTERM', async () => {
 	await expectGone(Number(stdout));
 });
 
-test('supervise abandons a program that survives SIGKILL, and reports its end later', async () => {
+test('supervise abandons a program that survives SIGKILL', async () => {
 	const child = spawn('sleep', ['600'], {stdio: ['ignore', 'pipe', 'pipe']});
 	onTestFinished(() => {
 		child.kill('SIGKILL');
@@ -113,7 +113,7 @@ test('supervise abandons a program that survives SIGKILL, and reports its end la
 	await expectGone(child.pid ?? 0);
 });
 
-test('supervise does not keep this process alive for an abandoned program', async () => {
+test('supervise does not keep this process running for an abandoned program', async () => {
 	const entry = `
 		import {spawn} from 'node:child_process';
 		import {supervise} from './source/host/tool/spawn.ts';
@@ -136,7 +136,7 @@ test('supervise does not keep this process alive for an abandoned program', asyn
 	expect([failure, exitCode]).toEqual(['timed-out', 0]);
 });
 
-test('runTool does not wait for output that a grandchild may still write', async () => {
+test('runTool does not wait for output of a grandchild', async () => {
 	const startedAt = performance.now();
 	const {stdout, exitCode} = await shell('sleep 600 & echo $!; exit 0');
 	expect(performance.now() - startedAt).toBeLessThan(5000);
@@ -144,7 +144,7 @@ test('runTool does not wait for output that a grandchild may still write', async
 	process.kill(Number(stdout), 'SIGKILL');
 });
 
-test('runTool stops a program that prints too much, and cuts its output', async () => {
+test('runTool stops a program that prints too much', async () => {
 	const {failure, stdout} = await shell('yes', {maxBytes: 1000});
 	expect(failure).toBe('too-much-output');
 	expect(stdout).toBe('y\n'.repeat(500));
@@ -156,7 +156,7 @@ test('runTool stops a program that prints too much on stderr', async () => {
 	expect(stderr).toHaveLength(1000);
 });
 
-test('runTool returns large outputs completely', async () => {
+test('runTool returns large output completely', async () => {
 	const {stdout, failure} = await shell(String.raw`head -c 3000000 /dev/zero | tr "\0" x`);
 	expect(failure).toBeUndefined();
 	expect(stdout).toHaveLength(3_000_000);

@@ -1,4 +1,4 @@
-/** Host names that look like options or commands to ssh or a shell. */
+/** How the answers and errors of ssh are read, and hostnames that look like options or commands. */
 import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -33,7 +33,7 @@ const hostileNames = [
 	'x'.repeat(300),
 ];
 
-test('status --remote refuses hostile host names before it runs ssh', async () => {
+test('status --remote rejects malicious hostnames before it runs ssh', async () => {
 	const box = await freshEmbeddedBox(1);
 	const bin = path.join(box.home, 'bin');
 	const trace = path.join(box.home, 'asked');
@@ -145,7 +145,7 @@ test.each([
 		/^Error: near: Connection closed by UNKNOWN port 65535\n$/v,
 	],
 	['exit 127', /^Error: near: canhazgpu is not installed there\n.*: ssh near 'command -v canhazgpu'\n$/v],
-])('status --remote explains why ssh failed if ssh ends with: %s', async (script, words) => {
+])('status --remote explains why ssh failed: %s', async (script, words) => {
 	const box = await freshEmbeddedBox(1);
 	const bin = path.join(box.home, 'bin');
 	mkdirSync(bin);

@@ -30,7 +30,7 @@ export function auditLogContract({store, harness}: Subject): void {
 			);
 		});
 
-		test('can be read from a time, after an id, and from its end', async () => {
+		test('can be read from a time, after an id, or from its end', async () => {
 			// In Redis an id contains the time of the server, so these records must not predate it.
 			await append(...[10, 20, 30].map((offset) => audit({time: start + offset})));
 			await append(audit({time: start + 40}));
@@ -62,7 +62,7 @@ export function auditLogContract({store, harness}: Subject): void {
 			expect((await store().audit()).map(({kind}) => kind)).toEqual(['pool', 'granted']);
 		});
 
-		test('truncates long texts, and keeps the newest ten thousand records', async () => {
+		test('truncates long texts and keeps the newest ten thousand records', async () => {
 			await append(audit({note: 'x'.repeat(1_000_000), reason: `${'y'.repeat(199)}🤖`}));
 			const [first] = await store().audit();
 			expect(first?.note).toBe('x'.repeat(200));

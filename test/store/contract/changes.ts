@@ -4,11 +4,11 @@ import type {Subject} from '../contract.js';
 import {audit, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 export function changeContract({store, harness}: Subject): void {
-	describe('the attempts of a change', () => {
+	describe('the attempts to commit a change', () => {
 		const attempt = (number: number, index: number, id = 'change-1') =>
 			plan({writes: [leaseWrite(index)], audit: [audit()], change: {id, attempt: number}});
 
-		test('are carried out at most once in any order, and every connection sees which attempt was', async () => {
+		test('are carried out at most once, in whatever order they arrive', async () => {
 			await write(store(), poolWrite(4));
 			const other = await harness().open();
 			expect((await store().read({change: 'change-1'})).attemptDone).toBeUndefined();
@@ -21,7 +21,7 @@ export function changeContract({store, harness}: Subject): void {
 			expect(await store().audit()).toHaveLength(1);
 		});
 
-		test('are rejected after the change was withdrawn, and a withdrawal writes nothing', async () => {
+		test('are rejected after the change was withdrawn', async () => {
 			await write(store(), poolWrite(4));
 			expect(await store().commit(plan({change: {id: 'change-1', attempt: withdrawn}}))).toBe('done');
 			expect(await store().commit(attempt(1, 0))).toBe('conflict');
@@ -30,7 +30,7 @@ export function changeContract({store, harness}: Subject): void {
 			expect(snapshot.gpus.every(({kind}) => kind === 'free')).toBe(true);
 		});
 
-		test('are recorded only if their plan was carried out, and do not affect other changes', async () => {
+		test('are recorded only if they were carried out', async () => {
 			await write(store(), poolWrite(4));
 			const late = {...attempt(1, 0), expect: [{kind: 'pool', gpuCount: 5} as const]};
 			expect(await store().commit(late)).toBe('conflict');

@@ -8,7 +8,7 @@ import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 const clients = 50;
 
-/** Reads, plans and commits like the core, and repeats after a conflict. `undefined` means that there is nothing left to plan. */
+/** Reads, plans and commits like the core, and repeats after a conflict. Stops when `planFor` returns undefined. */
 async function change(store: Store, planFor: (snapshot: Snapshot) => Plan | undefined): Promise<boolean> {
 	for (let attempt = 0; ; attempt++) {
 		const next = planFor(await store.read());
@@ -73,7 +73,7 @@ export function crowdContract({store, harness}: Subject): void {
 			expect(leaseOn(await store().read(), 0).note).toBe(String(clients * 4));
 		});
 
-		test('never let a reader see a partly written commit', async () => {
+		test('never see a partly written commit', async () => {
 			const [reader, ...writers] = await Promise.all(Array.from({length: 5}, async () => harness().open()));
 			await write(store(), poolWrite(8), ...Array.from({length: 8}, (_, index) => leaseWrite(index, {note: 'none'})));
 			const over = new AbortController();

@@ -15,7 +15,7 @@ const alerts: readonly Alert[] = [
 ];
 
 export function drainContract({store, harness}: Subject): void {
-	describe('drains and alerts', () => {
+	describe('the records of drains and alerts', () => {
 		test('are empty in a new store', async () => {
 			await write(store(), poolWrite(2));
 			expect(await store().read()).toMatchObject({
@@ -25,7 +25,7 @@ export function drainContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('are read back as written by every connection, until they are removed', async () => {
+		test('return on every connection what was written', async () => {
 			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
 			const other = await harness().open();
 			expect(await other.read()).toMatchObject({drains, alerts});
@@ -33,7 +33,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await other.read()).stored).toEqual({drains: undefined, alerts: undefined});
 		});
 
-		test('keep the last data loss in the same record as the alerts', async () => {
+		test('include the last data loss in the alerts record', async () => {
 			const dataLoss = {restoredAt: start + 0.5, readAt: start - 7};
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts: [], dataLoss});
 			expect(await store().read()).toMatchObject({alerts: [], dataLoss});
@@ -45,7 +45,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).dataLoss).toBeUndefined();
 		});
 
-		test('keep the memory baselines in the same record as the alerts, even if there is no alert', async () => {
+		test('include the memory baselines in the alerts record, even if there is no alert', async () => {
 			const baselines = new Map([[1, {memoryMiB: 3.5, uuid: 'GPU-1\u{1B}', bootId: 'boot-1'}]]);
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts, baselines});
 			expect(await store().read()).toMatchObject({alerts, baselines});
@@ -57,7 +57,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).baselines).toEqual(new Map());
 		});
 
-		test('keep shares that exceed their memory in the same record as the alerts, even if there is no alert', async () => {
+		test('include shares that exceed their memory in the alerts record, even if there is no alert', async () => {
 			const common = {gpu: 1, leaseId: 'lease\u{1B}', since: start + 0.25, countedAt: start + 9, usedMiB: 9000.5};
 			const overuse = [
 				{...common, scans: 2, isRecorded: false, isReminded: false},
@@ -74,7 +74,7 @@ export function drainContract({store, harness}: Subject): void {
 		});
 
 		test.each(['drains', 'alerts'] as const)(
-			'cause a conflict if their stored bytes differ from those that a commit expects: %s',
+			'cause a conflict if their bytes differ from those that a commit expects: %s',
 			async (kind) => {
 				await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
 				const {stored} = await store().read();
@@ -93,7 +93,7 @@ export function drainContract({store, harness}: Subject): void {
 			},
 		);
 
-		test('take every GPU out of service if the drains record is unreadable, and report why', async () => {
+		test('take every GPU out of service if the drains record cannot be read', async () => {
 			const cases: ReadonlyArray<readonly [raw: string, problem: string]> = [
 				['not json', 'it is not JSON'],
 				['[]', 'it is not a JSON object'],
@@ -119,7 +119,7 @@ export function drainContract({store, harness}: Subject): void {
 			}
 		});
 
-		test('include no alerts if the alerts record is unreadable, and this record can be replaced', async () => {
+		test('return no alerts if the alerts record cannot be read', async () => {
 			await harness().setValue('alerts', '{"notices":[{"kind":"dance"}]}');
 			const snapshot = await store().read();
 			expect(snapshot.alerts).toEqual([]);

@@ -21,8 +21,8 @@ async function listen(store: Store): Promise<{heard: Heard; stop: () => Promise<
 }
 
 export function eventContract({store, harness}: Subject): void {
-	describe('events', () => {
-		test('reach the process that caused them, and also other processes, which may get them without details', async () => {
+	describe('the events of a store', () => {
+		test('reach the process that caused them and all others', async () => {
 			const other = await harness().open();
 			const {heard: own, stop: stopOwn} = await listen(store());
 			const {heard, stop: stopOther} = await listen(other);
@@ -38,7 +38,7 @@ export function eventContract({store, harness}: Subject): void {
 			await stopOther();
 		});
 
-		test('arrive after the change is visible to a read', async () => {
+		test('arrive only after the change can be read', async () => {
 			const other = await harness().open();
 			await store().commit(plan({writes: [poolWrite(1)]}));
 			const seen: unknown[] = [];

@@ -3,7 +3,7 @@ import type {Subject} from '../contract.js';
 import {join, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 export function garbageContract({store, harness}: Subject): void {
-	describe('invalid records', () => {
+	describe('an invalid record in the store', () => {
 		const records: ReadonlyArray<readonly [raw: string, problem: string]> = [
 			['not json', 'it is not JSON'],
 			['[1]', 'it is not a JSON object'],
@@ -11,24 +11,21 @@ export function garbageContract({store, harness}: Subject): void {
 			['{"user":"eve","start_time":1}', 'type is missing'],
 			['{"user":"eve","start_time":"noon","type":"run"}', 'start_time is "noon", which is not a time'],
 		];
-		test.each(records)(
-			'the record %s takes one GPU out of service, and can be replaced by a plan that expects it',
-			async (raw, problem) => {
-				await write(store(), poolWrite(2), leaseWrite(1));
-				await harness().setGpu(0, raw);
-				const {gpus} = await store().read();
-				expect(gpus[0]).toEqual({kind: 'garbage', index: 0, raw, problem});
-				expect(gpus[1]?.kind).toBe('leased');
-				const repair = plan({
-					expect: [{kind: 'gpu', index: 0, raw}],
-					writes: [{kind: 'free', index: 0, lastReleased: undefined}],
-				});
-				expect(await store().commit(repair)).toBe('done');
-				expect((await store().read()).gpus[0]?.kind).toBe('free');
-			},
-		);
+		test.each(records)('of a GPU takes only that GPU out of service: %s', async (raw, problem) => {
+			await write(store(), poolWrite(2), leaseWrite(1));
+			await harness().setGpu(0, raw);
+			const {gpus} = await store().read();
+			expect(gpus[0]).toEqual({kind: 'garbage', index: 0, raw, problem});
+			expect(gpus[1]?.kind).toBe('leased');
+			const repair = plan({
+				expect: [{kind: 'gpu', index: 0, raw}],
+				writes: [{kind: 'free', index: 0, lastReleased: undefined}],
+			});
+			expect(await store().commit(repair)).toBe('done');
+			expect((await store().read()).gpus[0]?.kind).toBe('free');
+		});
 
-		test('a damaged queue entry keeps its position and its raw text', async () => {
+		test('of a queue entry keeps its position and its raw text', async () => {
 			await write(store(), join('a'), join('b'));
 			await harness().setEntry('a', '{"user":""}');
 			const {queue} = await store().read();
@@ -39,7 +36,7 @@ export function garbageContract({store, harness}: Subject): void {
 		});
 
 		test.each(['', '0', '-1', '1.5', 'eight', '1e3', '1025', '99999999999999999999', ' 8', '08'])(
-			'a pool with the size %j gives an error with a hint',
+			'of a pool with the size %j leads to an error with a hint',
 			async (gpuCount) => {
 				await harness().setPool(gpuCount, 'nvidia');
 				await expect(store().read()).rejects.toMatchObject({
@@ -52,7 +49,7 @@ export function garbageContract({store, harness}: Subject): void {
 			},
 		);
 
-		test('a pool with an unknown provider gives an error, and a missing provider means nvidia', async () => {
+		test('of a pool with an unknown provider leads to an error', async () => {
 			await harness().setPool('2');
 			expect((await store().read()).pool).toEqual({gpuCount: 2, provider: 'nvidia'});
 			await harness().setPool('2', 'nobody');

@@ -12,7 +12,7 @@ export function historyContract({store, harness}: Subject): void {
 	const ends = async (from: number, to: number) =>
 		(await collect(store().history(from, to))).map(({endTime}) => endTime - recent);
 
-	/** Records of a box that was in use all the time, except for the first days after `recent`. */
+	/** Appends usage records of a machine that was in use all the time, at twelve-day intervals. */
 	const appendEveryTwelveDays = async (now: number) =>
 		append(...Array.from({length: 10}, (_, index) => ({gpuId: 999, endTime: now - (1 + 12 * index) * day})));
 
@@ -39,7 +39,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await ends(recent, recent + 100)).toEqual([10, 20, 30]);
 		});
 
-		test('returns the records that ended in a range, both ends included', async () => {
+		test('returns the records that ended in a range, including both limits', async () => {
 			await append(...[0, 10, 10.5, 20, 20.5, 30].map((offset) => ({endTime: recent + offset})));
 			expect(await ends(recent + 10, recent + 20)).toEqual([10, 10.5, 20]);
 			expect(await ends(recent + 10.25, recent + 20.5)).toEqual([10.5, 20, 20.5]);
@@ -47,7 +47,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await ends(recent + 20, recent + 10)).toEqual([]);
 		});
 
-		test('returns each record once, even with many records in one second and more than a page', async () => {
+		test('returns each record once, even if many have the same second', async () => {
 			const records = Array.from({length: 2500}, (_, index) => ({
 				gpuId: index,
 				endTime: recent + (index < 1500 ? 5 : 6 + (index % 7)),
@@ -59,7 +59,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
 		});
 
-		test('is read completely while other records are removed or added', async () => {
+		test('is read completely while other records are added and removed', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			const old = Array.from({length: 150}, (_, index) => ({endTime: now - 130 * day + index}));
 			await appendEveryTwelveDays(now);
@@ -68,7 +68,7 @@ export function historyContract({store, harness}: Subject): void {
 			const seen: number[] = [];
 			for await (const {gpuId} of store().history(recent, recent + 100_000)) {
 				if (seen.length % 1000 === 500) {
-					// Removes a hundred old records, and sorts before the current position.
+					// Deletes a hundred old records, and appends one that precedes the current position.
 					await append({gpuId: 9000 + seen.length, endTime: recent + 1});
 				}
 
@@ -85,7 +85,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await ends(recent, recent)).toEqual([0]);
 		});
 
-		test('removes at most a hundred records older than 120 days with each append', async () => {
+		test('deletes at most a hundred records older than 120 days with each append', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			const old = Array.from({length: 250}, (_, index) => ({endTime: now - 130 * day + index}));
 			await appendEveryTwelveDays(now);
@@ -102,7 +102,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await found()).toEqual([119 * day, 2, 1, 0]);
 		});
 
-		test('keeps all records while the clock is months ahead, however many have its dates', async () => {
+		test('deletes no records while the clock is months ahead', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			const before = Array.from({length: 120}, (_, index) => ({endTime: now - (95 + index) * day}));
 			await append(...before);
@@ -114,10 +114,10 @@ export function historyContract({store, harness}: Subject): void {
 		});
 	});
 
-	describe('the last use of each GPU', () => {
+	describe("the time of a user's last use of each GPU", () => {
 		const lastUsed = async (user: string) => [...(await store().read({user})).lastUsed].toSorted(([a], [b]) => a - b);
 
-		test('is the time at which the asking user last released each GPU', async () => {
+		test('is when that user last released the GPU', async () => {
 			await append(
 				{gpuId: 0, endTime: recent},
 				{gpuId: 0, endTime: recent + 20.5},
@@ -136,14 +136,14 @@ export function historyContract({store, harness}: Subject): void {
 		});
 
 		test.each(['<b>&amp;', '"', '\\', '%d+ .*', ' \u{2028}', '日本', '\u{0}'])(
-			'is found for the label %j',
+			'is found for the user label %j',
 			async (user) => {
 				await append({user, gpuId: 5, endTime: recent}, {user: `${user}x`, gpuId: 6, endTime: recent});
 				expect(await lastUsed(user)).toEqual([[5, recent]]);
 			},
 		);
 
-		test('is taken from the newest hundred records, in any order and number of commits', async () => {
+		test('is found among the newest hundred records, in any order and number of commits', async () => {
 			const users = ['alice', 'bob', 'count', 'a b 7 1'];
 			const record = fc.record({
 				user: fc.constantFrom(...users),
@@ -159,7 +159,7 @@ export function historyContract({store, harness}: Subject): void {
 						const all: Array<{user: string; gpuId: number; endTime: number}> = [];
 						for (const commit of commits) {
 							const before = all.length;
-							// Each ends in its own second, so that the newest are well-defined.
+							// Each record ends in its own second, so that it is clear which records are the newest.
 							const records = commit.map(({user, gpuId, quarters, isLate}, index) => {
 								const second = recent + 3 * (before + index) - (isLate ? 100 : 0);
 								return {user, gpuId, endTime: second + quarters / 4};
@@ -180,7 +180,7 @@ export function historyContract({store, harness}: Subject): void {
 			);
 		});
 
-		test('is not taken from records before the newest hundred', async () => {
+		test('is not looked for beyond the newest hundred records', async () => {
 			await append({user: 'carol', gpuId: 1, endTime: recent});
 			await append(...Array.from({length: 99}, (_, index) => ({endTime: recent + 1 + index})));
 			expect(await lastUsed('carol')).toEqual([[1, recent]]);

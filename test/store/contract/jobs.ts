@@ -35,14 +35,14 @@ const submission = (raw: string | undefined, ...jobs: readonly Job[]): Plan =>
 	});
 
 export function jobContract({store, harness}: Subject): void {
-	describe('the jobs', () => {
-		test('are none in a new store, and the first number is 1', async () => {
+	describe('the jobs in a store', () => {
+		test('are empty in a new store, and the first job number is 1', async () => {
 			await write(store(), poolWrite(2));
 			expect(await store().readJobs()).toMatchObject({records: [], index: {next: 1, numbers: [], raw: undefined}});
 			expect((await store().readJobs([4])).records).toEqual([]);
 		});
 
-		test('are read back as written by every connection: all, or those asked for', async () => {
+		test('are returned by every connection as written', async () => {
 			await write(store(), poolWrite(2));
 			const jobs = [job(1), job(2, {state: 'running', gpus: [1]}), job(3)];
 			expect(await store().commit(submission(undefined, ...jobs))).toBe('done');
@@ -51,11 +51,10 @@ export function jobContract({store, harness}: Subject): void {
 			expect(all.records).toMatchObject(jobs.map((each) => ({kind: 'job', number: each.number, job: each})));
 			expect(all.index).toMatchObject({next: 4, numbers: [1, 2, 3]});
 			expect((await other.readJobs([3, 9, 1])).records.map(({number}) => number)).toEqual([3, 1]);
-			// The pool itself is unaffected.
 			expect((await other.read()).gpus).toHaveLength(2);
 		});
 
-		test('change only if the record and the index are as expected, byte for byte', async () => {
+		test('change only if the record and the index match the expected bytes', async () => {
 			await write(store(), poolWrite(2));
 			await store().commit(submission(undefined, job(1)));
 			expect(await store().commit(submission(undefined, job(1, {account: 'eve'})))).toBe('conflict');
@@ -70,7 +69,7 @@ export function jobContract({store, harness}: Subject): void {
 			expect(await store().commit(submission(index.raw, job(2)))).toBe('done');
 		});
 
-		test('are forgotten with their record', async () => {
+		test('are removed from the index with their record', async () => {
 			await write(store(), poolWrite(2));
 			await store().commit(submission(undefined, job(1), job(2)));
 			const {index} = await store().readJobs();
@@ -87,7 +86,7 @@ export function jobContract({store, harness}: Subject): void {
 			expect((await store().readJobs([1])).records).toEqual([]);
 		});
 
-		test('announce their changes with their numbers', async () => {
+		test('cause events that contain their numbers', async () => {
 			await write(store(), poolWrite(2));
 			const heard: Array<PoolEvent | undefined> = [];
 			const stop = await store().subscribe({

@@ -6,8 +6,8 @@ import {plan, poolWrite} from '../samples.js';
 const hour = 491_234;
 
 export function loadContract({store, harness}: Subject): void {
-	describe('the load history', () => {
-		test('keeps the order of the lines of an hour, for every reader', async () => {
+	describe('the load history in a store', () => {
+		test('keeps the order of the lines of an hour', async () => {
 			const other = await harness().open();
 			await store().loads.append(hour, 'first');
 			await other.loads.append(hour, 'second');
@@ -30,7 +30,7 @@ export function loadContract({store, harness}: Subject): void {
 			expect(text.trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
 		});
 
-		test('is returned for at most a week and the hour before it', async () => {
+		test('returns at most a week and one hour', async () => {
 			for (const back of [loadHours, loadHours - 1, 1, 0]) {
 				await harness().setLoads(hour - back, 'x\n');
 			}
@@ -39,7 +39,7 @@ export function loadContract({store, harness}: Subject): void {
 			expect(found.keys().toArray()).toEqual([hour - loadHours + 1, hour - 1, hour]);
 		});
 
-		test('accepts no more lines in a full hour, and drops an oversized line', async () => {
+		test('accepts no more lines in an hour that is full', async () => {
 			await harness().setLoads(hour, 'x'.repeat(longestLoadHour - 5));
 			await store().loads.append(hour, 'four');
 			await store().loads.append(hour, 'more');
@@ -49,7 +49,7 @@ export function loadContract({store, harness}: Subject): void {
 			expect(await store().loads.read(hour, hour + 1)).toEqual(new Map([[hour + 1, 'more\n']]));
 		});
 
-		test('does not change the pool when a line is written', async () => {
+		test('does not change the pool when a line is added', async () => {
 			await store().commit(plan({writes: [poolWrite(2)]}));
 			const {now: _before, ...before} = await store().read();
 			await store().loads.append(hour, 'line');

@@ -9,7 +9,7 @@ const policy = new Map<string, PolicySetting>([
 ]);
 
 export function policyContract({store, harness}: Subject): void {
-	describe('the policy', () => {
+	describe('the policy in a store', () => {
 		test('is empty in a new store', async () => {
 			await write(store(), poolWrite(2));
 			const snapshot = await store().read();
@@ -17,7 +17,7 @@ export function policyContract({store, harness}: Subject): void {
 			expect(snapshot).not.toHaveProperty('policyProblem');
 		});
 
-		test('is read back as written by every connection, until it is emptied', async () => {
+		test('returns on every connection what was written', async () => {
 			await write(store(), poolWrite(2), {kind: 'policy', policy});
 			const other = await harness().open();
 			expect((await other.read()).policy).toEqual(policy);
@@ -25,7 +25,7 @@ export function policyContract({store, harness}: Subject): void {
 			expect(await other.read()).toMatchObject({policy: new Map(), stored: {policy: undefined}});
 		});
 
-		test('is compared byte for byte with the policy that a grant expects', async () => {
+		test('must match byte for byte what a commit expects', async () => {
 			await write(store(), poolWrite(2), {kind: 'policy', policy});
 			const {stored} = await store().read();
 			for (const raw of [undefined, '{}', `${stored.policy} `]) {
@@ -42,7 +42,7 @@ export function policyContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[0]).toMatchObject({kind: 'free'});
 		});
 
-		test('is empty when unreadable, reports why, and keeps every GPU in service', async () => {
+		test('counts as empty if it cannot be read, and keeps every GPU in service', async () => {
 			const cases: ReadonlyArray<readonly [raw: string, problem: string]> = [
 				['not json', 'it is not JSON'],
 				['[]', 'it is not a JSON object'],

@@ -3,8 +3,8 @@ import type {Subject} from '../contract.js';
 import {entry, join, leaseWrite, lineOf, poolWrite, start, stateOf, write} from '../samples.js';
 
 export function queueContract({store, harness}: Subject): void {
-	describe('the queue', () => {
-		test('keeps the order of arrival, also within one commit', async () => {
+	describe('the queue in a store', () => {
+		test('keeps the order of arrival, even within one commit', async () => {
 			await write(store(), join('b'), join('a'));
 			await write(store(), join('0'));
 			await write(store(), join('c'));
@@ -51,7 +51,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect((await store().read()).queue).toMatchObject([{kind: 'entry', id: 'q', entry: waiting}]);
 		});
 
-		test('is omitted from a read with `withoutQueue`, and the rest is returned', async () => {
+		test('is omitted from a read with `withoutQueue`', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('a'));
 			const whole = await store().read();
 			const {now, storeUptimeSeconds, ...rest} = await store().read({withoutQueue: true});
@@ -61,7 +61,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect(now).toBeGreaterThanOrEqual(whole.now);
 		});
 
-		test('returns the same record for readEntry as for a full read, and undefined for an unknown entry', async () => {
+		test('returns the same record from readEntry as from a full read', async () => {
 			await write(store(), join('a'), join('b', {note: 'Füße \u{1F600}'}));
 			const {queue} = await store().read();
 			expect(await store().readEntry('b')).toEqual(queue[1]);
@@ -70,14 +70,14 @@ export function queueContract({store, harness}: Subject): void {
 			expect(await store().readEntry('b')).toBeUndefined();
 		});
 
-		test('replaces an entry in its position', async () => {
+		test('replaces an entry without changing its position', async () => {
 			await write(store(), join('a'), join('b'));
 			expect(await write(store(), {kind: 'entry', entry: entry('a', {note: 'still here'})})).toBe('done');
 			const {queue} = await store().read();
 			expect(queue).toMatchObject([{id: 'a', entry: {note: 'still here'}}, {id: 'b'}]);
 		});
 
-		test('rejects joining twice as a conflict, and the entry keeps its position', async () => {
+		test('rejects joining twice as a conflict', async () => {
 			await write(store(), join('a'), join('b'));
 			const before = stateOf(await store().read());
 			expect(await write(store(), poolWrite(1), join('a'))).toBe('conflict');
@@ -89,7 +89,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect(stateOf(await store().read())).toEqual({pool: undefined, gpus: [], queue: []});
 		});
 
-		test('removes the position and the entry when an entry leaves, which can be repeated', async () => {
+		test('removes an entry together with its position', async () => {
 			await write(store(), join('a'), join('b'), join('c'));
 			expect(await write(store(), {kind: 'leave', id: 'b'})).toBe('done');
 			expect(await write(store(), {kind: 'leave', id: 'b'})).toBe('done');

@@ -5,7 +5,7 @@ import {audit, entry, join, lineOf, plan, poolWrite, start, stateOf, write} from
 
 export function revisionContract({store, harness}: Subject): void {
 	describe('the revision number of a store', () => {
-		test('is 0 in a store that was never written to, and grows by one with each commit', async () => {
+		test('is 0 in a new store and grows by one with each commit', async () => {
 			expect((await store().read()).revision).toMatchObject({count: 0, base: 0, since: undefined, raw: undefined});
 			await write(store(), poolWrite(2), join('a'));
 			await store().commit({...emptyPlan, audit: [audit()]});
@@ -19,7 +19,7 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(Math.abs(after.now - after.revision.since!)).toBeLessThan(60);
 		});
 
-		test('is compared byte for byte with the expectation of a commit', async () => {
+		test('must match byte for byte what a commit expects', async () => {
 			expect(await store().commit(plan({expect: [{kind: 'revision', raw: '1'}], writes: [poolWrite(1)]}))).toBe(
 				'conflict',
 			);
@@ -31,7 +31,7 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(lineOf(await store().read())).toEqual(['a']);
 		});
 
-		test('continues from the restored value, and never goes back', async () => {
+		test('continues from a restored value and never decreases', async () => {
 			await write(store(), poolWrite(1));
 			await write(store(), {kind: 'restored', count: 100});
 			expect((await store().read()).revision).toMatchObject({count: 101, base: 100});
@@ -42,10 +42,10 @@ export function revisionContract({store, harness}: Subject): void {
 		});
 	});
 
-	describe('a lost queue position', () => {
+	describe('restoring a lost queue position', () => {
 		const again = (id: string, at: number): Write => ({kind: 'join', entry: entry(id), at});
 
-		test('is restored ahead of later arrivals', async () => {
+		test('puts the entry ahead of later arrivals', async () => {
 			const {now} = await store().read();
 			for (const id of ['a', 'b', 'c']) {
 				await write(store(), join(id));
@@ -58,14 +58,14 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(lineOf(await store().read())).toEqual(['a', 'b', 'c', 'd']);
 		});
 
-		test('comes after an entry with the same time, and one commit can restore several positions', async () => {
+		test('puts the entry after others with the same time', async () => {
 			const {now} = await store().read();
 			await write(store(), again('x', now - 5), again('b', now - 5), again('a', now - 5), again('first', now - 6));
 			await write(store(), again('y', now - 5));
 			expect(lineOf(await store().read())).toEqual(['first', 'x', 'b', 'a', 'y']);
 		});
 
-		test('is refused for an entry that is in the queue', async () => {
+		test('is rejected for an entry that is in the queue', async () => {
 			await write(store(), join('a'), join('b'));
 			const before = stateOf(await store().read());
 			expect(await write(store(), again('b', start))).toBe('conflict');

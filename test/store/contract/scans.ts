@@ -9,7 +9,7 @@ const bob = {owner: 'bob', intervalMs: 2000};
 
 export function scanContract({store, harness}: Subject): void {
 	describe('the board for shared scans', () => {
-		test('gives the scanner role to one viewer until it gives the role up', async () => {
+		test('gives the scanner role to one viewer until it resigns', async () => {
 			const {scans} = await harness().open();
 			expect(await scans.claim(ada, 30)).toBe(true);
 			expect(await store().scans.claim(bob, 30)).toBe(false);
@@ -20,13 +20,13 @@ export function scanContract({store, harness}: Subject): void {
 			expect(await store().scans.claim(bob, 30)).toBe(true);
 		});
 
-		test('gives the role to one of many viewers that ask at the same time', async () => {
+		test('gives the scanner role to only one of many viewers that claim it concurrently', async () => {
 			const owners = Array.from({length: 20}, (_, index) => ({owner: `owner-${index}`, intervalMs: 2000}));
 			const answers = await Promise.all(owners.map(async (role) => store().scans.claim(role, 30)));
 			expect(answers.filter(Boolean)).toHaveLength(1);
 		});
 
-		test('ends a role that is not renewed, and with it the right to share scans', async () => {
+		test('ends a scanner role that is not renewed', async () => {
 			const {scans} = store();
 			await scans.claim(ada, 0.05);
 			await eventually(async () => scans.claim(bob, 30));
@@ -36,7 +36,7 @@ export function scanContract({store, harness}: Subject): void {
 			expect(await scans.latest()).toMatchObject({text: 'mine'});
 		});
 
-		test('moves the role to a viewer that scans more often', async () => {
+		test('moves the scanner role to a viewer that scans more often', async () => {
 			const {scans} = store();
 			await scans.claim(ada, 30);
 			expect(await scans.claim({...bob, intervalMs: 500}, 30)).toBe(true);
@@ -64,7 +64,7 @@ export function scanContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('notifies only listeners of scans, and a change of the pool notifies only listeners of the pool', async () => {
+		test('notifies only listeners of scans about a new scan', async () => {
 			const other = await harness().open();
 			let posts = 0;
 			let changes = 0;

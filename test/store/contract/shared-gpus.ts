@@ -13,8 +13,8 @@ const sharesWrite = (...users: readonly string[]): Write => ({
 });
 
 export function sharedGpuContract({store, harness}: Subject): void {
-	describe('shared GPUs', () => {
-		test('have all their shares in one record, which every connection reads as written', async () => {
+	describe('the record of a shared GPU', () => {
+		test('contains all shares of the GPU', async () => {
 			await write(store(), poolWrite(2), sharesWrite('alice', 'bob'));
 			const other = await (await harness().open()).read();
 			expect(other.gpus[1]).toMatchObject({
@@ -25,7 +25,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect(other.gpus[0]?.kind).toBe('free');
 		});
 
-		test('reject a change of a share as a conflict if another share was added or removed since the read', async () => {
+		test('rejects a change as a conflict if another share was added or removed since the read', async () => {
 			await write(store(), poolWrite(2), sharesWrite('alice', 'bob'));
 			const raw = rawOn(await store().read(), 1);
 			await write(store(), sharesWrite('alice', 'bob', 'carol'));
@@ -34,7 +34,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({shares: [{user: 'alice'}, {user: 'bob'}, {user: 'carol'}]});
 		});
 
-		test('keep unknown fields of another version, and are read as leases if their record has no shares', async () => {
+		test('keeps unknown fields, and is read as a lease if it contains no shares', async () => {
 			await write(store(), poolWrite(2));
 			const record = {user: '(shared)', start_time: start, type: 'manual', later: 1};
 			const held = {user: 'alice', type: 'manual', start_time: start, memory_mib: 5, lease_id: 'a', new: true};
@@ -51,7 +51,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'memory_mib is missing'});
 		});
 
-		test('have all MIG instances in one record, which older versions read as a reservation', async () => {
+		test('contains all MIG instances, and older versions read it as a reservation', async () => {
 			const held = (user: string, number: number) =>
 				lease({
 					user,
@@ -81,7 +81,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'mig is missing'});
 		});
 
-		test("have the requested memory of a share in the share's usage record", async () => {
+		test('leads to usage records with the requested memory of each share', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			await write(store(), poolWrite(2));
 			await store().commit(plan({usage: [usage({startTime: now - 60, endTime: now, memoryMiB: 8192})]}));

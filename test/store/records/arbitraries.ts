@@ -1,4 +1,4 @@
-/** Random records with the precision of the stored form. */
+/** Random records whose values can be stored exactly. */
 import fc from 'fast-check';
 import {auditKinds} from '../../../source/core/model/audit.js';
 import {jobStates, type Job} from '../../../source/core/model/jobs.js';
@@ -30,7 +30,7 @@ const optionalText = fc.option(text, {nil: undefined});
 
 const wholeTime = fc.integer({min: 0, max: 4_000_000_000});
 
-/** Rounded to microseconds. */
+/** A time that is rounded to microseconds. */
 const time = fc
 	.tuple(wholeTime, fc.oneof(fc.constant(0), fc.integer({min: 0, max: 999_999})))
 	.map(([seconds, microseconds]) => seconds + microseconds / 1e6);
@@ -57,7 +57,7 @@ const type = fc.constantFrom('run', 'manual');
 
 const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
 
-/** Fields of a later version. Their names differ from all known fields. */
+/** Fields that a later version could add. Their names differ from all known fields. */
 const unknownFields = optional(
 	fc
 		.dictionary(
@@ -119,7 +119,7 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	unknownFields,
 });
 
-/** Records of a GPU that several leases share. */
+/** Records of a shared GPU. */
 export const anyShares = fc.record(
 	{
 		shares: fc.oneof(
@@ -138,7 +138,7 @@ export const anyShares = fc.record(
 	{requiredKeys: ['shares']},
 );
 
-/** Fractions of a second in nanoseconds are exact up to 104 days. */
+/** Fractions of a second that are exact in nanoseconds, as they are up to 104 days. */
 const nanosecondExact = fc.oneof(
 	fc.integer({min: 1, max: 9_000_000_000}).map((milliseconds) => milliseconds / 1000),
 	fc.integer({min: 1, max: 3_153_600_000}),
@@ -164,7 +164,7 @@ const anyNeed: fc.Arbitrary<Need> = fc.record({
 const anyOutage = (mig: fc.Arbitrary<NotedOutage['mig']>): fc.Arbitrary<NotedOutage> =>
 	fc.record({gpu: fc.nat(1023), mig, kind: fc.constantFrom(...outageKinds), detail: optionalText, since: time});
 
-/** Alerts of GPUs are stored before those of instances. */
+/** Alerts, in the order in which they are stored: those of whole GPUs first. */
 const anyOutages = fc
 	.tuple(
 		fc.array(anyOutage(fc.constant(undefined)), {maxLength: 2}),

@@ -4,7 +4,7 @@ import {decodeJob, decodeJobIndex, encodeJob, encodeJobIndex} from '../../../sou
 import {anyJob} from './arbitraries.js';
 
 describe('the record of a job', () => {
-	test('is read back as written, also from bytes that are not well-formed Unicode', () => {
+	test('is decoded as it was encoded, even with invalid Unicode', () => {
 		fc.assert(
 			fc.property(anyJob, (job) => {
 				const raw = encodeJob(job);
@@ -23,7 +23,7 @@ describe('the record of a job', () => {
 		);
 	});
 
-	test('is garbage with a reason if a field is missing or wrong', () => {
+	test('is invalid, with a reason, if a field is missing or wrong', () => {
 		for (const [raw, problem] of [
 			['nonsense', 'it is not JSON'],
 			['{"state":"pending"}', 'token is missing'],
@@ -41,7 +41,7 @@ describe('the record of a job', () => {
 });
 
 describe('the index of the jobs', () => {
-	test('is read back as written', () => {
+	test('is decoded as it was encoded', () => {
 		fc.assert(
 			fc.property(fc.uniqueArray(fc.integer({min: 1, max: 300})), (list) => {
 				const numbers = list.toSorted((a, b) => a - b);
@@ -58,11 +58,11 @@ describe('the index of the jobs', () => {
 		['5', 5, []],
 		['9 1-3,8', 9, [1, 2, 3, 8]],
 		['2 7', 8, [7]],
-	] as const)('%j has the next number %j', (raw, next, numbers) => {
+	] as const)('%j leads to the next number %j', (raw, next, numbers) => {
 		expect(decodeJobIndex(raw)).toEqual({next, numbers, raw});
 	});
 
-	test('does not make a reader read without end', () => {
+	test('with a huge range is read only up to a limit', () => {
 		expect(decodeJobIndex('999999999 1-999999999').numbers).toHaveLength(20_000);
 	});
 });

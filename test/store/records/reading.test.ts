@@ -55,7 +55,7 @@ describe('a stored time', () => {
 	});
 });
 
-test('a record with a value that is nested too deeply is invalid', () => {
+test('a record with too deeply nested values is invalid', () => {
 	const deep = '['.repeat(200_000) + ']'.repeat(200_000);
 	expect(decodeGpu(0, `{"user":"eve","type":"run","start_time":1,"note":${deep}}`)).toMatchObject({
 		kind: 'garbage',
@@ -75,7 +75,7 @@ describe('the record of a free GPU', () => {
 		'{"user":null,"last_released":null}',
 		'{"last_released":""}',
 		'{"last_released":"0001-01-01T00:00:00Z","start_time":null}',
-	])('stored as %s means that the GPU was never used (undefined: no record)', (raw) => {
+	])('stored as %s means that the GPU was never used', (raw) => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw});
 	});
 
@@ -87,7 +87,7 @@ describe('the record of a free GPU', () => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased});
 	});
 
-	test('has the id of the lease that ended, and the reason', () => {
+	test('contains the id of the lease that ended and the reason', () => {
 		const raw = '{"last_released":1751301278,"ended":{"reason":"expired","lease_id":"l","by":"eve"}}';
 		expect(decodeGpu(4, raw)).toMatchObject({kind: 'free', ended: {reason: 'expired', leaseId: 'l'}});
 		expect(decodeGpu(4, '{"ended":{"reason":"later"}}')).toEqual({
@@ -98,7 +98,7 @@ describe('the record of a free GPU', () => {
 		});
 	});
 
-	test('lists the processes that the job left, and skips unreadable ones', () => {
+	test('lists the processes that the job left behind', () => {
 		const readEnded = (left: string) =>
 			decodeGpu(4, `{"last_released":1,"ended":{"reason":"exited","user":"alice","left":${left}}}`);
 		expect(readEnded('{"17":420,"x":1,"18":"y","19":[]}')).toMatchObject({
@@ -112,7 +112,7 @@ describe('the record of a free GPU', () => {
 	});
 
 	test.each(['1', '"released"', '[]', 'null', '{}', '{"reason":1}', '{"lease_id":"l"}'])(
-		'reads as free if its ended lease is %s',
+		'is valid if its ended lease is %s',
 		(ended) => {
 			const raw = `{"last_released":1751301278,"ended":${ended}}`;
 			expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased: 1_751_301_278});
@@ -154,7 +154,7 @@ describe('the record of a lease', () => {
 		expect(read(fields)).toMatchObject({kind: 'garbage', problem});
 	});
 
-	test('with an unreadable boot id, which version 0.1.0 could write, has an unknown boot', () => {
+	test('has an unknown boot id if version 0.1.0 could not read one', () => {
 		expect(read({machine: 'm', boot_id: 'no-boot-id-m'})).toMatchObject({kind: 'leased', lease: {bootId: undefined}});
 		expect(read({machine: 'm', boot_id: 'b'})).toMatchObject({kind: 'leased', lease: {bootId: 'b'}});
 	});
@@ -168,7 +168,7 @@ describe('the record of a lease', () => {
 		},
 	);
 
-	test('keeps unknown fields, and does not change a prototype', () => {
+	test('keeps unknown fields and changes no prototype', () => {
 		const raw = '{"user":"eve","type":"run","start_time":1,"__proto__":{"polluted":true},"later":[{"a":1}]}';
 		const record = decodeGpu(0, raw);
 		if (record.kind !== 'leased') {
@@ -184,7 +184,7 @@ describe('the record of a lease', () => {
 		expect(Reflect.get(record.lease, 'polluted')).toBeUndefined();
 	});
 
-	test('with invalid UTF-8 is still decoded', () => {
+	test('is decoded even if it contains invalid UTF-8', () => {
 		const bytes = new Uint8Array([
 			...new TextEncoder().encode('{"user":"eve","type":"run","start_time":1,"note":"'),
 			0xff,
@@ -256,7 +256,7 @@ describe('a usage record', () => {
 		});
 	});
 
-	test('is valid without an end reason that only a later version knows', () => {
+	test('is valid with an end reason that only a later version knows', () => {
 		const raw =
 			'{"user":"e","gpu_id":0,"start_time":1,"end_time":2,"reservation_type":"run","end_reason":"teleported"}';
 		expect(decodeUsage(raw)).toEqual({

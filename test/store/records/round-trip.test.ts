@@ -19,7 +19,7 @@ import {
 } from '../../../source/store/records/index.js';
 import {anyEnded, anyEntry, anyEvent, anyLease, anyShares, anyTime, anyUsage} from './arbitraries.js';
 
-/** The stored form contains no lone surrogates, so the decoded record has none. */
+/** Returns the value without lone surrogates, because they cannot be stored. */
 const wellFormed = <Value>(value: Value): Value => {
 	if (typeof value === 'string') {
 		return value.toWellFormed() as Value;
@@ -36,10 +36,10 @@ const wellFormed = <Value>(value: Value): Value => {
 		: value;
 };
 
-/** The stored form never uses null for "unset", and every string is well-formed. */
+/** Whether a stored record contains neither null nor malformed strings. */
 const isStrict = (raw: string): boolean => !raw.includes(':null') && raw.isWellFormed() && !/[^\\]\\ud/v.test(raw);
 
-describe('encoding, decoding and encoding again gives the same text for', () => {
+describe('encoding, decoding and encoding again returns the same text for', () => {
 	test('a lease', () => {
 		fc.assert(
 			fc.property(anyLease, (lease) => {

@@ -42,7 +42,7 @@ test('encodeFree writes the release time with its fraction of a second', () => {
 	expect(encodeFree(start + 0.9999999)).toBe('{"last_released":"2025-10-09T08:53:21Z"}');
 });
 
-test('encodeFree writes the ended lease and the reason, in a form that is not read as a lease', () => {
+test('encodeFree writes the ended lease and the reason in a form that older versions do not read as a lease', () => {
 	expect(encodeFree(start, {reason: 'released', leaseId: 'l'})).toBe(
 		'{"last_released":"2025-10-09T08:53:20Z","ended":{"reason":"released","lease_id":"l"}}',
 	);
@@ -90,7 +90,7 @@ test('encodeUsage writes every field of a usage record', () => {
 	);
 });
 
-test('encoding throws for values that cannot be stored', () => {
+test('the encoders throw for values that cannot be stored', () => {
 	expect(() => encodeLease(lease({user: ''}))).toThrow(TypeError);
 	expect(() => encodeQueueEntry(entry(''))).toThrow(TypeError);
 	expect(() => encodeQueueEntry(entry('q', {user: ''}))).toThrow(TypeError);

@@ -1,4 +1,4 @@
-/** A redis-server for the tests of a file, with a store and a client, emptied before each test. */
+/** A redis-server for one test file, with a store and a client. It is emptied before each test. */
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
@@ -6,13 +6,13 @@ import {openRedisStore, type RedisStoreOptions} from '../../../source/store/redi
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
 type EmptyRedis = {
-	/** The connection options, for another store. */
+	/** The connection options, for opening another store. */
 	readonly options: RedisStoreOptions;
 	readonly client: Redis;
 	readonly store: Store;
 };
 
-/** The fields of the result are set from the first `beforeAll` on. */
+/** Starts the server. The fields of the result are set when the first `beforeAll` runs. */
 export function emptyRedis(): EmptyRedis {
 	const redis: {-readonly [Key in keyof EmptyRedis]?: EmptyRedis[Key]} = {};
 	let stop: () => Promise<void>;

@@ -32,7 +32,7 @@ describe('opening the Redis store', () => {
 		},
 	);
 
-	test('fails at once for an unknown host and a missing socket', async () => {
+	test('fails at once for an unknown host or a missing socket', async () => {
 		const unknown = await timed(openAndRead(6379, {host: 'no-such-host.invalid'}));
 		expect(unknown.error).toMatchObject({code: 'store-unreachable'});
 		expect(unknown.ownSeconds).toBeLessThan(6);
@@ -43,7 +43,7 @@ describe('opening the Redis store', () => {
 		});
 	});
 
-	describe('at the address of another server', () => {
+	describe('at the address of another kind of server', () => {
 		let server: Server;
 		let port: number;
 		const sockets = new Set<Socket>();
@@ -63,7 +63,7 @@ describe('opening the Redis store', () => {
 			server.close();
 		});
 
-		test('fails within 6 s if the server accepts and never answers', async () => {
+		test('fails within 6 s if the server accepts the connection but never answers', async () => {
 			const ways = [{}, {password: 'x'}, {db: 3}, {password: 'x', db: 3, keepReconnecting: true}];
 			for (const {ownSeconds, error} of await Promise.all(ways.map(async (way) => timed(openAndRead(port, way))))) {
 				expect(error).toMatchObject({

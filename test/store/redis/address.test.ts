@@ -24,6 +24,6 @@ test.each([
 	[{host: 'box'}, 'redis-cli -h box'],
 	[{url: 'rediss://user:secret@box:7000/2'}, 'redis-cli -h box -p 7000 --tls -n 2'],
 	[{socket: '/run/redis.sock', db: 1}, 'redis-cli -s /run/redis.sock -n 1'],
-])('the address %j is inspected with the command "%s"', (address, shell) => {
+])('endpointOf %j returns the shell command "%s"', (address, shell) => {
 	expect(endpointOf({host: 'localhost', port: 6379, db: 0, ...address}).shell).toBe(shell);
 });

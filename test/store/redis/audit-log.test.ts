@@ -1,4 +1,3 @@
-/** A Redis that cannot keep the audit log still hands out GPUs. */
 import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
@@ -8,7 +7,7 @@ import {audit, collect, leaseWrite, plan, poolWrite, usage} from '../samples.js'
 
 const secret = 'very-secret-4711';
 
-describe('an unavailable audit log', () => {
+describe('an unavailable audit log in Redis', () => {
 	const recent = Math.floor(Date.now() / 1000) - 60;
 	const grant = plan({
 		writes: [poolWrite(2), leaseWrite(0)],
@@ -25,7 +24,7 @@ describe('an unavailable audit log', () => {
 		await store.close();
 	};
 
-	test('does not stop grants on a Redis without streams, and fails when it is read', async () => {
+	test('does not prevent grants on a Redis version without streams', async () => {
 		const server = await startRedis({
 			settings: ['XADD', 'XRANGE', 'XREVRANGE'].flatMap((name) => ['--rename-command', name, '']),
 		});
@@ -38,7 +37,7 @@ describe('an unavailable audit log', () => {
 		await server.stop();
 	});
 
-	test('does not stop grants if the account lacks the right to streams or the key has another type', async () => {
+	test('does not prevent grants if the account may not use streams or the key has another type', async () => {
 		const server = await startRedis();
 		const client = new Redis({port: server.port});
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-@stream');

@@ -12,7 +12,7 @@ import {timed} from '../../_helpers/program/timed.js';
 import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 const host = '127.0.0.1';
-describe('the connection to a Redis', () => {
+describe('the connection to Redis', () => {
 	let server: RedisServer;
 	let client: Redis;
 	let store: Store;
@@ -51,7 +51,7 @@ describe('the connection to a Redis', () => {
 	};
 
 	test('sends one request for a read and one for a commit', async () => {
-		// The other connections have finished their own requests by then.
+		// By now the other connections have finished their own requests.
 		await store.read();
 		await client.config('RESETSTAT');
 		const fresh = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
@@ -66,13 +66,13 @@ describe('the connection to a Redis', () => {
 		await fresh.close();
 	});
 
-	test('is not reported as lost when the program itself has a bug', async () => {
+	test('does not report a bug in the program as a lost connection', async () => {
 		const mistake = plan({expect: [{kind: 'queue', scope: 'whole', ids: undefined as never}]});
 		await expect(store.commit(mistake)).rejects.toBeInstanceOf(TypeError);
 		await expect(store.read()).resolves.toMatchObject({pool: undefined});
 	});
 
-	test('fails with an error that names the client limit of the server', async () => {
+	test("fails with an error that explains the server's limit of clients", async () => {
 		await client.config('SET', 'maxclients', 2);
 		const more = async () => {
 			const crowded = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
@@ -86,13 +86,13 @@ describe('the connection to a Redis', () => {
 		const {ownSeconds, error} = await timed(more());
 		const name = `Redis at 127.0.0.1:${server.port}`;
 		expect(error).toMatchObject({code: 'store-unreachable'});
-		// A server that hangs up before it has read everything also loses its own last message, as it does when it is slow.
+		// A server that closes the connection before it has read everything also loses its own last message. A slow server does the same.
 		const said = (error as Error).message;
 		expect(said === `${name} has too many clients` || said.startsWith(`Cannot reach ${name}: `), said).toBe(true);
 		expect(ownSeconds).toBeLessThan(6);
 	});
 
-	test('loads its scripts again after the server has lost them', async () => {
+	test('loads its scripts again if the server has lost them', async () => {
 		await write(store, poolWrite(1));
 		for (let round = 0; round < 5; round++) {
 			await client.script('FLUSH');
@@ -102,7 +102,7 @@ describe('the connection to a Redis', () => {
 		}
 	});
 
-	test('is opened again for the next request after the server has cut it', async () => {
+	test('is reopened for the next request after the server has closed it', async () => {
 		await write(store, poolWrite(1));
 		for (let round = 0; round < 5; round++) {
 			await client.call('CLIENT', 'KILL', 'SKIPME', 'yes');
@@ -113,7 +113,7 @@ describe('the connection to a Redis', () => {
 		}
 	});
 
-	test('that is cut during a commit carries the commit out at most once and reports an unknown outcome', async () => {
+	test('carries out a commit at most once if it is closed during the commit', async () => {
 		await write(store, poolWrite(1), leaseWrite(0, {note: '0'}));
 		let unsure = 0;
 		for (let round = 1; round <= 30; round++) {
@@ -139,7 +139,7 @@ describe('the connection to a Redis', () => {
 		expect(unsure).toBeLessThanOrEqual(30);
 	});
 
-	test('notifies listeners of a restart with the same data, and listeners stay subscribed', async () => {
+	test('notifies listeners that the server was lost and is back', async () => {
 		await write(store, poolWrite(1), leaseWrite(0));
 		const before = await store.read();
 		const {heard, stop} = await listen();
@@ -155,7 +155,7 @@ describe('the connection to a Redis', () => {
 		await stop();
 	});
 
-	test('to a server that is down fails commands within seconds, then at once, and recovers', async () => {
+	test('fails commands within seconds if the server is down, and later recovers', async () => {
 		await write(store, poolWrite(1));
 		await server.kill();
 		const first = await timed(store.read());
@@ -171,7 +171,7 @@ describe('the connection to a Redis', () => {
 		await eventually(async () => (await store.read()).pool?.gpuCount === 1);
 	});
 
-	test('to a server that stays down fails a command within 6 s', async () => {
+	test('fails a command within 6 s if the server stays down', async () => {
 		const hasty = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
 		await server.kill();
 		const {ownSeconds, error} = await timed(hasty.read());
@@ -180,7 +180,7 @@ describe('the connection to a Redis', () => {
 		await hasty.close();
 	});
 
-	test('to a server that stops responding fails in time, notifies the listener, and recovers', async () => {
+	test('fails commands in time if the server stops responding, and later recovers', async () => {
 		await write(store, poolWrite(1));
 		const {heard, stop} = await listen();
 		process.kill(server.pid(), 'SIGSTOP');
@@ -206,12 +206,12 @@ describe('the connection to a Redis', () => {
 		await stop();
 	});
 
-	test('is not lost if the answer came while this process was suspended', async () => {
+	test('is not reported as lost if the answer arrived while this process was suspended', async () => {
 		await write(store, poolWrite(2));
 		const heard = await listen();
 		await client.call('CLIENT', 'PAUSE', '500');
 		const asked = store.read();
-		// The answer arrives while this process reads nothing for longer than the time limit, as after Ctrl-Z or on an overloaded machine.
+		// The answer arrives while this process is blocked for longer than the time limit, as after Ctrl-Z or on an overloaded machine.
 		await sleep(50);
 		await nextTurn();
 		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500);
@@ -226,7 +226,7 @@ describe('the connection to a Redis', () => {
 		await client.config('SET', 'aof-use-rdb-preamble', 'yes');
 		await client.bgrewriteaof();
 		await eventually(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
-		// Loading would take a minute without these settings.
+		// Without these settings, loading would take a minute.
 		await server.restart({
 			settings: ['--key-load-delay', '15000', '--loading-process-events-interval-bytes', '1024'],
 			isLoadingEnough: true,

@@ -1,4 +1,4 @@
-/** Servers that speak Redis's protocol but give answers that no Redis gives. */
+/** Fake servers that speak the Redis protocol but give answers that no Redis gives. */
 import {once} from 'node:events';
 import {createServer, type AddressInfo, type Socket} from 'node:net';
 import fc from 'fast-check';
@@ -37,7 +37,7 @@ const {answer} = fc.letrec<{answer: string; list: string}>((tie) => ({
 	list: fc.array(tie('answer'), {maxLength: 14}).map((items) => `*${items.length}\r\n${items.join('')}`),
 }));
 
-test('any answer of a fake Redis is accepted or gives a clear error, and no request waits forever', async () => {
+test('the Redis store accepts any answer of a fake server or fails with a clear error', async () => {
 	let said = '';
 	const redis = await startFakeRedis(() => said);
 	await fc.assert(
@@ -46,7 +46,7 @@ test('any answer of a fake Redis is accepted or gives a clear error, and no requ
 			let store: Store | undefined;
 			try {
 				store = await openRedisStore({host: '127.0.0.1', port: redis.port, db: 0, keepReconnecting: false});
-				// An endless cursor or history is not a malformed answer, so it is cut off here.
+				// An endless cursor or history is a valid answer, so the test does not wait for its end.
 				await Promise.race([
 					work(store),
 					new Promise((resolve) => {
@@ -96,7 +96,7 @@ test.each(
 	}
 });
 
-/** Sends as much as the client takes, once the client has sent anything. */
+/** Starts a server that sends as much as the client reads, as soon as the client has sent something. */
 async function startFlood(first: string, rest: string) {
 	const sockets = new Set<Socket>();
 	let sentBytes = 0;
@@ -138,7 +138,7 @@ test.each<[what: string, first: string, rest: string, said: string]>([
 		const before = redis.sentBytes();
 		const {exitCode, stdout, stderr} = await box.run(command);
 		expect({command, exitCode, stdout}).toEqual({command, exitCode: 4, stdout: ''});
-		// A busy machine reaches the time limit before the size limit.
+		// On a busy machine, the time limit can be reached before the size limit.
 		expect(stderr).toMatch(
 			new RegExp(`^Error: Cannot reach Redis at 127\\.0\\.0\\.1:\\d+: (?:${said}|no answer in time)\n`, 'v'),
 		);

@@ -1,4 +1,6 @@
-/** The last uses that commit.lua caches so that a read need not search the history. A read trusts them only while they are complete. */
+/**
+The cache of last uses, which commit.lua keeps so that a read need not search the usage history. A read uses the cache only while it is complete.
+*/
 import {describe, expect, test} from 'vitest';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {plan, usage} from '../samples.js';
@@ -15,7 +17,7 @@ const append = async (...records: ReadonlyArray<Parameters<typeof usage>[0]>) =>
 
 const lastUsed = async (user: string) => [...(await redis.store.read({user})).lastUsed];
 
-/** No record names this GPU, so its last use shows whether a read trusts the cache. */
+/** Whether a read uses the cache. Only the cache contains a last use of this GPU, and no usage record does. */
 const isBelieved = async (user: string) => {
 	const field = `user ${user}`;
 	const kept = await redis.client.hget(lastUse, field);
@@ -25,15 +27,15 @@ const isBelieved = async (user: string) => {
 	return uses.some(([gpu]) => gpu === 77);
 };
 
-/** Adds a record as the Go program does, without updating the cache. */
+/** Adds a usage record like the Go program, which does not update the cache. */
 const appendAsPeer = async (user: string, gpu: number, second: number) => {
 	const end = new Date(second * 1000).toISOString();
 	const record = `{"user":"${user}","gpu_id":${gpu},"start_time":"2025-06-30T16:34:38Z","end_time":"${end}","duration_seconds":60.5,"reservation_type":"run"}`;
 	await redis.client.zadd(history, second, record);
 };
 
-describe('the cache of when each user last used each GPU', () => {
-	test('is trusted from the first usage record of a pool on', async () => {
+describe("the cache of each user's last use of each GPU", () => {
+	test('is valid from the first usage record of a pool', async () => {
 		await append({gpuId: 4, endTime: recent + 0.25});
 		expect(await lastUsed('alice')).toEqual([[4, recent + 0.25]]);
 		expect(await isBelieved('alice')).toBe(true);
@@ -41,7 +43,7 @@ describe('the cache of when each user last used each GPU', () => {
 		expect(await lastUsed('bob')).toEqual([]);
 	});
 
-	test('is not trusted after a record of the Go canhazgpu until a hundred newer records exist', async () => {
+	test('is not used after a record of the Go canhazgpu until a hundred newer records exist', async () => {
 		await append({gpuId: 4, endTime: recent});
 		await appendAsPeer('alice', 5, recent + 1);
 		expect(await lastUsed('alice')).toEqual([
@@ -62,11 +64,11 @@ describe('the cache of when each user last used each GPU', () => {
 		expect(await isBelieved('alice')).toBe(false);
 		await append({gpuId: 7, endTime: recent + 101}, {gpuId: 7, endTime: recent + 102});
 		expect(await isBelieved('alice')).toBe(true);
-		// The records of the Go program are no longer among the newest hundred.
+		// By now the Go program's records are not among the newest hundred.
 		expect(await lastUsed('alice')).toEqual([[7, recent + 102]]);
 	});
 
-	test('is not trusted after records were removed or after all were restored', async () => {
+	test('is not used after usage records were removed or restored', async () => {
 		await append({gpuId: 4, endTime: recent}, {gpuId: 5, endTime: recent + 1});
 		const kept = await redis.client.zrange(history, '0', '-1', 'WITHSCORES');
 		await redis.client.zremrangebyrank(history, '1', '1');

@@ -1,4 +1,4 @@
-/** Redis servers that answer but refuse commands. */
+/** Redis servers that answer but reject commands. */
 import {inspect} from 'node:util';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vitest';
@@ -25,7 +25,7 @@ describe('a Redis server without a password', () => {
 		await server.stop();
 	});
 
-	test('that is out of memory refuses writes that need more memory and accepts releases', async () => {
+	test('that is out of memory rejects grants but accepts releases', async () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		const two = new Map([0, 1].map((id) => [id, {since: start}]));
 		await write(store, poolWrite(4), leaseWrite(0), leaseWrite(1), join('a'), {kind: 'drains', drains: two});
@@ -57,7 +57,7 @@ describe('a Redis server without a password', () => {
 			usage: [usage({endTime: Math.floor(Date.now() / 1000)})],
 		});
 		expect(await store.commit(release)).toBe('done');
-		// Puts one of several drained GPUs back into service. Draining another one is refused.
+		// Draining another GPU needs more memory than undraining one of several.
 		const drainWrite = (ids: readonly number[]) =>
 			({kind: 'drains', drains: new Map(ids.map((id) => [id, {since: start}]))}) as const;
 		const more = plan({expect: [{kind: 'drains', raw: drained}], writes: [drainWrite([0, 1, 2])]});
@@ -68,13 +68,13 @@ describe('a Redis server without a password', () => {
 		expect(drains.keys().toArray()).toEqual([1]);
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free', 'free', 'free']);
 		expect(queue).toEqual([]);
-		// All reads still work: the history and the audit log.
+		// The usage history and the audit log can still be read.
 		expect(await Array.fromAsync(store.history(0, Infinity))).toHaveLength(1);
 		expect(await store.audit()).toEqual([]);
 		await store.close();
 	});
 
-	test('that lacks the requested database is refused, and database 0 is not used instead', async () => {
+	test('reports an error if it lacks the requested database', async () => {
 		const opening = openRedisStore({host: server.host, port: server.port, db: 99, keepReconnecting: true});
 		await expect(opening).rejects.toMatchObject({
 			code: 'store-refused',
@@ -99,7 +99,7 @@ describe('a Redis server without a password', () => {
 	});
 
 	test.each(['nonsense', 'http://x', 'redis://x/db', `redis://:${secret}%zz@x`])(
-		'is refused for the invalid URL %s, and no error shows its password',
+		'is not opened with the invalid URL %s, whose password is never shown',
 		async (url) => {
 			const error: unknown = await openRedisStore({host: 'x', port: 1, db: 0, url, keepReconnecting: false}).catch(
 				(error_: unknown) => error_,
@@ -109,7 +109,7 @@ describe('a Redis server without a password', () => {
 		},
 	);
 
-	test('that is a replica refuses changes until it is promoted', async () => {
+	test('that is a replica rejects changes until it is promoted', async () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		await write(store, poolWrite(1));
 		await client.replicaof('127.0.0.1', 1);
@@ -127,7 +127,7 @@ describe('a Redis server without a password', () => {
 		}
 	});
 
-	test('is refused before any write if the account lacks a required right', async () => {
+	test('fails before any write if the account lacks a required right', async () => {
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-zadd', '-config');
 		const store = await openRedisStore({
 			host: server.host,
@@ -160,7 +160,7 @@ describe('a Redis server with a password', () => {
 		await server.stop();
 	});
 
-	test('accepts a client with the password, and no message contains the password', async () => {
+	test('accepts a client with the password and never shows the password', async () => {
 		const store = await openRedisStore({
 			host: server.host,
 			port: server.port,
@@ -181,7 +181,7 @@ describe('a Redis server with a password', () => {
 	test.each([
 		['a wrong password', `wrong-${secret}`, 'refused the password'],
 		['no password', undefined, 'wants a password'],
-	])('reports %s without showing the password', async (_, password, problem) => {
+	])('reports %s without showing the right password', async (_, password, problem) => {
 		const output: string[] = [];
 		for (const name of ['log', 'warn', 'error'] as const) {
 			vi.spyOn(console, name).mockImplementation((...values: unknown[]) => {

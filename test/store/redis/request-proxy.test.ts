@@ -1,4 +1,4 @@
-/** The proxy that the tests of late commits and the chaos test put in front of a real server. */
+/** The proxy in front of a real Redis server, which the tests of late commits and the chaos test use. */
 import process from 'node:process';
 import {setImmediate} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
@@ -10,7 +10,7 @@ import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
 
-test('the proxy of the tests does not accumulate listeners on a connection with each commit', async () => {
+test('the test proxy does not accumulate listeners on a connection', async () => {
 	const proxy = await openRequestProxy(redis.port);
 	const warnings: Error[] = [];
 	const note = (warning: Error): void => {
@@ -27,7 +27,7 @@ test('the proxy of the tests does not accumulate listeners on a connection with 
 	const script = withConstants(commitLua);
 	proxy.meet([]);
 	for (let commit = 0; commit < 20; commit++) {
-		// The proxy recognizes a commit by its script. The script may reject these arguments.
+		// The proxy recognizes a commit by its script. The script may fail for these arguments.
 		await client.eval(script, 0).catch(() => undefined);
 	}
 

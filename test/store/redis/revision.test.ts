@@ -1,4 +1,4 @@
-/** How readers recognize a Redis that came back without its newest commits. */
+/** How readers notice that a Redis server came back without its newest commits. */
 import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
@@ -6,7 +6,7 @@ import {openRedisStore} from '../../../source/store/redis/index.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {join, poolWrite, write} from '../samples.js';
 
-test('each run of a Redis server has its own id and starts with the revision that it loaded from disk', async () => {
+test('each run of a Redis server has its own id and continues from the revision on its disk', async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	const store: Store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: true});
@@ -17,7 +17,7 @@ test('each run of a Redis server has its own id and starts with the revision tha
 		client.disconnect();
 	};
 
-	// A commit expects the revision that was read.
+	// Reads first, because a commit expects the revision that was read.
 	await store.read();
 	await write(store, poolWrite(1));
 	await write(store, join('a'));
@@ -26,7 +26,7 @@ test('each run of a Redis server has its own id and starts with the revision tha
 	const {revision: first} = await store.read();
 	expect(first).toMatchObject({count: 3, base: 0});
 
-	// The third commit is lost.
+	// The restart loses the third commit.
 	await server.restart();
 	const {revision: second} = await store.read();
 	expect(second).toMatchObject({count: 2, base: 2, since: undefined});
@@ -35,7 +35,7 @@ test('each run of a Redis server has its own id and starts with the revision tha
 	await write(store, join('d'));
 	expect((await store.read()).revision).toMatchObject({count: 4, base: 2, run: second.run});
 
-	// A client that knows the four commits finds them again.
+	// A client that has seen four commits finds all of them again.
 	await save();
 	await server.restart();
 	expect((await store.read()).revision).toMatchObject({count: 4, base: 4});

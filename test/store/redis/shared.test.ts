@@ -1,4 +1,4 @@
-/** The Redis data as the Go program sees it, and data that the Go program leaves. */
+/** The Redis data as the Go program reads it, and data that the Go program has written. */
 import {Buffer} from 'node:buffer';
 import {describe, expect, test} from 'vitest';
 import {
@@ -96,19 +96,19 @@ describe('records that canhazgpu writes to Redis', () => {
 		expect(score).toBe(String(recent));
 	});
 
-	test('show a shared GPU to the Go canhazgpu as a reservation of "(shared)" that does not end soon', async () => {
+	test('show a shared GPU to the Go canhazgpu as a long reservation by "(shared)"', async () => {
 		const shares = [
 			lease({memoryMiB: 8192}),
 			lease({user: 'bob', actualUser: 'bob', leaseId: 'lease-2', memoryMiB: 1024}),
 		];
 		await write(redis.store, poolWrite(1), {kind: 'shares', index: 0, shares, capacityMiB: 81_559});
 		const raw = (await redis.client.get('canhazgpu:gpu:0'))!;
-		// Removes our fields, as a client of the Go program does.
+		// Removes the fields that the Go program does not know, as some of its clients do.
 		const {shares: parts, capacity_mib: _, ...known} = JSON.parse(raw) as Record<string, unknown>;
 		expect(known).toEqual({user: '(shared)', type: 'manual', start_time: start, expiry_time: 4_102_444_800});
 		expect(raw).not.toContain('null');
 		expect(parts).toHaveLength(2);
-		// The peer counts a GPU as free if it has no user or an empty one.
+		// The Go program counts a GPU as free if its record has no user or an empty one.
 		const isFree = await redis.client.eval(
 			'local s = cjson.decode(redis.call("GET", KEYS[1])); return (s.user == nil or s.user == "") and 1 or 0',
 			1,
@@ -117,7 +117,7 @@ describe('records that canhazgpu writes to Redis', () => {
 		expect(isFree).toBe(0);
 	});
 
-	test('can be decoded by Lua, whatever their text', async () => {
+	test('can be decoded by Lua, whatever text they contain', async () => {
 		const note = 'a\u{103FF}b\u{D800} "quoted" \\ud800 \u{0} 🤖';
 		await write(redis.store, poolWrite(1), leaseWrite(0, {note, unknownFields: {x: '\u{DC00}'}}), join('q', {note}));
 		for (const key of ['canhazgpu:gpu:0', 'canhazgpu:queue:entry:q']) {
@@ -126,7 +126,7 @@ describe('records that canhazgpu writes to Redis', () => {
 		}
 	});
 
-	test("have queue scores that are nanoseconds of the server's clock and always grow", async () => {
+	test("have increasing queue scores, which are nanoseconds of the server's clock", async () => {
 		const scores = async () =>
 			(await redis.client.zrangebyscore('canhazgpu:queue', '-inf', '+inf', 'WITHSCORES'))
 				.filter((_, at) => at % 2 === 1)
@@ -144,7 +144,7 @@ describe('records that canhazgpu writes to Redis', () => {
 		expect(lineOf(await redis.store.read())).toEqual(['b', 'a', 'peer', '0']);
 	});
 
-	test('remove the expiry that the Go canhazgpu sets on the whole history', async () => {
+	test('clear the expiry that the Go canhazgpu sets on the usage history', async () => {
 		await redis.client.zadd('canhazgpu:usage_history_sorted', start, 'x');
 		await redis.client.expire('canhazgpu:usage_history_sorted', 5);
 		await redis.store.commit(plan({usage: [usage({endTime: Date.now() / 1000})]}));
@@ -166,7 +166,7 @@ describe('records that canhazgpu writes to Redis', () => {
 });
 
 describe('records that the Go canhazgpu writes to Redis', () => {
-	test('are read in every form, and changed only if they have not changed since the read', async () => {
+	test('can be read in every form', async () => {
 		await redis.client.mset({
 			'canhazgpu:gpu_count': '5',
 			'canhazgpu:gpu:0':
@@ -217,7 +217,7 @@ describe('records that the Go canhazgpu writes to Redis', () => {
 		expect(await redis.store.commit(release(rawOn(snapshot, 0)))).toBe('done');
 	});
 
-	test('count as the last use of a GPU by a user whose label has escaped characters', async () => {
+	test("count as the last use of a GPU even if the user's label has escaped characters", async () => {
 		const record = String.raw`{"user":"a\u003cb\u0026c","gpu_id":3,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z","duration_seconds":60.5,"reservation_type":"run"}`;
 		await redis.client.zadd('canhazgpu:usage_history_sorted', 1_751_301_338, record);
 		const {lastUsed} = await redis.store.read({user: 'a<b&c'});
@@ -225,7 +225,7 @@ describe('records that the Go canhazgpu writes to Redis', () => {
 		expect(await collect(redis.store.history(1_751_301_338, 1_751_301_339))).toMatchObject([{user: 'a<b&c', gpuId: 3}]);
 	});
 
-	test('may leave a queue id without an entry, which can be removed', async () => {
+	test('may include a queue id without an entry, which can be removed', async () => {
 		await redis.client.zadd('canhazgpu:queue', 1, 'ghost');
 		await write(redis.store, join('q'));
 		const {queue} = await redis.store.read();
@@ -235,7 +235,7 @@ describe('records that the Go canhazgpu writes to Redis', () => {
 		expect(lineOf(await redis.store.read())).toEqual(['q']);
 	});
 
-	test('may include the allocation lock, which stops grants and nothing else', async () => {
+	test('may include the allocation lock, which prevents grants and nothing else', async () => {
 		await write(redis.store, poolWrite(2), leaseWrite(0));
 		const before = stateOf(await redis.store.read());
 		await redis.client.set('canhazgpu:allocation_lock', 'locked', 'EX', 10);

@@ -1,4 +1,4 @@
-/** Redis over TLS: trusted authorities, client certificates, and errors. */
+/** Redis over TLS: trusted certificate authorities, client certificates and errors. */
 import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -22,7 +22,7 @@ const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-n
 
 openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '9', '-subj', '/CN=Own authority');
 
-/** Creates a certificate and its key in one file, signed by the test's authority. */
+/** Creates a certificate and its key in one file, signed by the authority of this test. */
 function certificate(name: string, host: string, days = 9): string {
 	const files = [`${name}.csr`, `${name}.key`, `${name}.crt`, `${name}.ext`] as const;
 	const [request, key, signed, extension] = files;
@@ -40,7 +40,7 @@ const expired = certificate('expired', 'localhost', -1);
 const own = certificate('own', 'alice');
 const authority = {CANHAZGPU_REDIS_TLS_CA_CERT_FILE: file('ca.pem')};
 
-/** The same Redis over TLS. */
+/** Starts a TLS server in front of the same Redis, and returns a box that uses it. */
 async function encrypted(pem: string, options: TlsOptions = {}): Promise<Box> {
 	const server = createServer({cert: readFileSync(pem), key: readFileSync(pem), ...options}, (socket) => {
 		const behind = connect(redis.port, '127.0.0.1');
@@ -63,7 +63,7 @@ async function encrypted(pem: string, options: TlsOptions = {}): Promise<Box> {
 
 const forClients: TlsOptions = {ca: readFileSync(file('ca.pem')), requestCert: true, rejectUnauthorized: true};
 
-test('Redis over TLS accepts a configured authority and a client certificate', async () => {
+test('the Redis store over TLS accepts a configured authority and a client certificate', async () => {
 	const box = await encrypted(good, forClients);
 	const environment = {...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: own};
 	expect(await box.run('admin --gpus 2 --provider fake --force', environment)).toMatchObject({exitCode: 0, stderr: ''});
@@ -133,14 +133,14 @@ test.each<[what: string, pem: string, options: TlsOptions, environment: Record<s
 		{...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: file('own.crt')},
 		/^Error: The files of redis\.tls_\* cannot be used: .*\nThey must hold certificates, and a key /v,
 	],
-])('Redis over TLS fails for %s, with a hint', async (_, pem, options, environment, said) => {
+])('the Redis store over TLS fails with a hint for %s', async (_, pem, options, environment, said) => {
 	const box = await encrypted(pem, options);
 	const {stderr, stdout} = await box.run('status', environment);
 	expect(stdout).toBe('');
 	expect(stderr).toMatch(said);
 });
 
-test('Redis without TLS is reported if TLS is configured', async () => {
+test('the Redis store reports a server without TLS if TLS is configured', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port)});
 	onTestFinished(box.remove);
 	const {exitCode, stderr} = await box.run('status', authority);

@@ -3,11 +3,11 @@ import {openRedisStore} from '../../../source/store/redis/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
-test('storeUptimeSeconds is never longer than the true uptime of the server', async () => {
+test('storeUptimeSeconds never exceeds the true uptime of the server', async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	for (let round = 0; round < 3; round++) {
-		// The server starts late in one second and is asked early in the next, when its uptime in whole seconds is most wrong.
+		// The server starts late in one second and is asked early in the next one. Its uptime in whole seconds is least exact then.
 		await eventually(() => Date.now() % 1000 > 800);
 		const before = Date.now() / 1000;
 		await server.restart();

@@ -5,7 +5,7 @@ import {emptyRedis} from './_empty-redis.js';
 const redis = emptyRedis();
 
 describe('a Redis key of another type', () => {
-	test('makes the record of a GPU invalid, and the GPU can still be freed', async () => {
+	test('makes the record of its GPU invalid', async () => {
 		await write(redis.store, poolWrite(2), leaseWrite(1));
 		await redis.client.rpush('canhazgpu:gpu:0', 'x');
 		const {gpus} = await redis.store.read();
@@ -17,7 +17,7 @@ describe('a Redis key of another type', () => {
 		expect((await redis.store.read()).gpus[0]?.kind).toBe('free');
 	});
 
-	test('makes a queue entry invalid', async () => {
+	test('makes its queue entry invalid', async () => {
 		await write(redis.store, join('q'));
 		await redis.client.del('canhazgpu:queue:entry:q');
 		await redis.client.hset('canhazgpu:queue:entry:q', 'a', 1);
@@ -38,7 +38,7 @@ describe('a Redis key of another type', () => {
 		},
 	);
 
-	test('in place of the queue gives an error that names the key, and no commit is partly written', async () => {
+	test('in place of the queue leads to an error that names the key', async () => {
 		await write(redis.store, poolWrite(1));
 		await redis.client.set('canhazgpu:queue', 'x');
 		const error = {
@@ -55,7 +55,7 @@ describe('a Redis key of another type', () => {
 		expect(await write(redis.store, leaseWrite(0))).toBe('done');
 	});
 
-	test('in place of the history stops commits that would add to it, but no reads', async () => {
+	test('in place of the usage history prevents commits that would add to it', async () => {
 		await write(redis.store, poolWrite(1), leaseWrite(0));
 		await redis.client.set('canhazgpu:usage_history_sorted', 'x');
 		const snapshot = await redis.store.read({user: 'alice'});

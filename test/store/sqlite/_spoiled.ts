@@ -1,4 +1,4 @@
-/** Writes malicious database files without SQLite. Reading them never ends, or makes SQLite write outside of them. */
+/** Writes malicious database files without SQLite. Reading one never ends, or makes SQLite write to other files. */
 import {Buffer} from 'node:buffer';
 import {closeSync, existsSync, ftruncateSync, openSync, readFileSync, truncateSync, writeSync} from 'node:fs';
 import {DatabaseSync} from 'node:sqlite';
@@ -50,7 +50,7 @@ export function writeFreeListCycle(file: string, {journal, freePages}: {journal:
 	}
 }
 
-/** An interior page whose children are all the same page. */
+/** Returns an interior page whose children are all the same page. */
 function interiorPage(child: number, {base = 0, header = Buffer.alloc(0)} = {}): Uint8Array {
 	const page = Buffer.alloc(pageBytes);
 	header.copy(page);
@@ -90,7 +90,7 @@ function overwritePage(file: string, number: number, page: Uint8Array): void {
 	closeSync(descriptor);
 }
 
-/** Gives a table more rows than anybody could read: each page above the leaves refers to the page below hundreds of times. */
+/** Gives a table more rows than can ever be read. Each page above the leaves refers to the page below it hundreds of times. */
 export function shareChildren(file: string, table: string, levels: number): void {
 	const database = new DatabaseSync(file);
 	const {root} = database.prepare('SELECT rootpage AS root FROM sqlite_schema WHERE name = ?').get(table)!;
@@ -102,7 +102,7 @@ export function shareChildren(file: string, table: string, levels: number): void
 	overwritePage(file, Number(root), interiorPage(below + levels - 1));
 }
 
-/** Does the same for a table without row ids, whose interior pages hold rows as well. */
+/** Does the same for a table without row ids, whose interior pages also contain rows. */
 export function shareIndexChildren(file: string, table: string, levels: number): void {
 	const database = new DatabaseSync(file);
 	const {root} = database.prepare('SELECT rootpage AS root FROM sqlite_schema WHERE name = ?').get(table)!;
@@ -133,7 +133,7 @@ export function shareIndexChildren(file: string, table: string, levels: number):
 	overwritePage(file, Number(root), above.at(-1)!);
 }
 
-/** Makes the schema table, which SQLite reads first, endless. */
+/** Makes the schema table endless, which SQLite reads first. */
 export function shareSchemaChildren(file: string, levels: number): void {
 	const first = readFileSync(file).subarray(0, pageBytes);
 	const count = first.readUInt16BE(103);
@@ -160,7 +160,7 @@ export function shareSchemaChildren(file: string, levels: number): void {
 	const above = Array.from({length: levels}, (_, level) => interiorPage(below + 1 + level));
 	append(file, [all, rowsPage, ...above]);
 	const top = Buffer.from(interiorPage(below + 1 + levels, {base: 100, header: readFileSync(file).subarray(0, 100)}));
-	// The first child lists the real tables.
+	// The first child contains the real tables.
 	top.writeUInt32BE(below, top.readUInt16BE(112));
 	overwritePage(file, 1, top);
 }

@@ -1,4 +1,4 @@
-/** Other processes that use the embedded store, some under other accounts. */
+/** Other processes that use the SQLite store, some of them under other accounts. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -13,9 +13,9 @@ const source = fileURLToPath(new URL('../../../source/store/sqlite/index.ts', im
 export type Workshop = {
 	/** A directory that everybody can enter. */
 	readonly directory: string;
-	/** Starts a script that can use `openSqliteStore`, `embeddedPoolExists`, `plan` and `file`, and prints a line of JSON with `say`. */
+	/** Starts a script. It can use `openSqliteStore`, `embeddedPoolExists`, `plan` and `file`, and prints a line of JSON with `say`. */
 	readonly start: (script: string, options?: ChildOptions) => ChildProcess;
-	/** Runs a script until it exits, and returns what it said and its stderr. */
+	/** Runs a script until it exits, and returns what it printed and its stderr. */
 	readonly run: (script: string, options?: ChildOptions) => Promise<{said: unknown[]; stderr: string}>;
 	readonly remove: () => void;
 };
@@ -28,13 +28,13 @@ type ChildOptions = {
 	readonly isStranger?: boolean;
 	/** The largest file that the script may write, in KiB. */
 	readonly largestFileKiB?: number;
-	/** Runs the script in its own process group below a shell. Without one, the kernel may ignore the stop signals of a terminal. */
+	/** Runs the script in its own process group, as a child of a shell. Without a shell the kernel may ignore a terminal's stop signals. */
 	readonly isJob?: boolean;
 };
 
 const nobody = 65_534;
 
-/** Bundles the store into a file that plain Node.js runs. */
+/** Bundles the store into a file that plain Node.js can run. */
 export async function makeWorkshop(): Promise<Workshop> {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-child-'));
 	chmodSync(directory, 0o755);

@@ -1,4 +1,4 @@
-/** Pool files that are missing, foreign, damaged, replaced or locked. */
+/** Pool files that are missing, damaged, replaced, locked or of another program. */
 import {
 	copyFileSync,
 	mkdirSync,
@@ -53,7 +53,7 @@ test('the SQLite store opens a path with characters that are special in a URL', 
 	expect(readdirSync(odd)).toContain('pool.db');
 });
 
-test('looking for a SQLite pool creates no files', async () => {
+test('opening a missing SQLite pool creates no files', async () => {
 	expect(embeddedPoolExists(file)).toBe(false);
 	expect(embeddedPoolExists(path.join(file, 'deeper'))).toBe(false);
 	await expect(open()).rejects.toMatchObject({
@@ -72,7 +72,7 @@ test('looking for a SQLite pool creates no files', async () => {
 	await store.close();
 });
 
-test('the SQLite store refuses an empty file, and admin creates a pool in it', async () => {
+test('the SQLite store rejects an empty file unless it may create the pool', async () => {
 	writeFileSync(file, '');
 	await expect(open()).rejects.toMatchObject({
 		code: 'store-unreachable',
@@ -83,7 +83,7 @@ test('the SQLite store refuses an empty file, and admin creates a pool in it', a
 	await store.close();
 });
 
-describe('the SQLite store refuses', () => {
+describe('the SQLite store rejects', () => {
 	const refusal = (problem: string) => ({code: 'store-unreachable', message: `The GPU pool ${file} ${problem}`});
 
 	test('a file that is not a database', async () => {
@@ -104,7 +104,7 @@ describe('the SQLite store refuses', () => {
 		await expect(reading()).rejects.toMatchObject(refusal('is damaged'));
 	});
 
-	test('the database of another program, and leaves it unchanged', async () => {
+	test('the database of another program and does not change it', async () => {
 		const database = new DatabaseSync(file);
 		database.exec('CREATE TABLE cake (recipe)');
 		await expect(open({create: true})).rejects.toMatchObject(refusal('is the database of another program'));
@@ -151,13 +151,13 @@ describe('the SQLite store refuses', () => {
 		});
 	});
 
-	test('a network file system, and leaves no file that looks like a pool', async () => {
+	test('a network file system before it creates a file there', async () => {
 		await expect(open({create: true, typeOf: () => 0x69_69})).rejects.toMatchObject({code: 'store-unreachable'});
 		expect(embeddedPoolExists(file)).toBe(false);
 	});
 });
 
-test('a full disk is explained with a hint', () => {
+test('the error for a full disk has a hint', () => {
 	const database = new DatabaseSync(':memory:');
 	database.exec('PRAGMA max_page_count = 3; CREATE TABLE x (y)');
 	let error: unknown;
@@ -176,12 +176,12 @@ test('a full disk is explained with a hint', () => {
 	database.close();
 });
 
-test('the error for a read-only disk suggests dmesg and not a second pool, which would grant the same GPUs again', () => {
+test('the error for a read-only disk suggests dmesg and not a second pool', () => {
 	const error = Object.assign(new Error('EROFS: read-only file system'), {code: 'EROFS', syscall: 'access'});
 	expect(explain(error, file)).toMatchObject({hint: expect.stringContaining('dmesg') as string});
 });
 
-test('explain describes every file system error as temporary for waiting requests', () => {
+test('explain describes every file system error as temporary, so that requests keep waiting', () => {
 	for (const [name, number] of Object.entries(constants.errno)) {
 		const error = Object.assign(new Error(`${name}: words of the system, stat '${file}'`), {
 			code: name,
@@ -200,7 +200,7 @@ test('explain describes every file system error as temporary for waiting request
 	expect(explain(misuse, file)).toBe(misuse);
 });
 
-test('committed data is in the database file itself, so a copy of that file is the whole pool', async () => {
+test('a copy of the database file alone contains all committed data', async () => {
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(2), leaseWrite(0));
 	const copy = path.join(directory, 'copy.db');
@@ -246,7 +246,7 @@ describe('an open SQLite pool', () => {
 		return {store, heard};
 	};
 
-	test('that is removed gives errors until the file is back', async () => {
+	test('fails while its file is missing and works again when the file is back', async () => {
 		const {store, heard} = await listen();
 		const away = path.join(directory, 'away.db');
 		renameSync(file, away);
@@ -260,7 +260,7 @@ describe('an open SQLite pool', () => {
 		expect(heard.filter((word) => !word.startsWith('changed'))).toEqual([gone.message, 'restored']);
 	});
 
-	test('that is replaced by another file is read again by all stores that have it open, and by their listeners', async () => {
+	test('reads the new file if its file was replaced', async () => {
 		const {store, heard} = await listen();
 		renameSync(file, path.join(directory, 'away.db'));
 		const other = await openSqliteStore({path: file, create: true});
@@ -282,7 +282,7 @@ describe('an open SQLite pool', () => {
 		expect((await store.read()).gpus[0]?.kind).toBe('free');
 	});
 
-	test('sends no event for a change that has none, and reports the events of other processes one by one', async () => {
+	test('reports the events of other processes one by one', async () => {
 		const {store, heard} = await listen();
 		const other = await open();
 		for (let index = 0; index < 40; index++) {
@@ -329,7 +329,7 @@ describe('a SQLite pool that another program has locked', () => {
 		await store.close();
 	});
 
-	test('gives an error after five seconds', async () => {
+	test('leads to an error after five seconds', async () => {
 		const {seconds, ownSeconds, error} = await timed(open());
 		expect(error).toMatchObject({
 			code: 'store-unreachable',

@@ -1,4 +1,4 @@
-/** The history of the embedded store, which is read page by page. */
+/** The usage history of the SQLite store, which is read page by page. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -8,14 +8,14 @@ import {encodeUsage} from '../../../source/store/records/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {poolWrite, write} from '../samples.js';
 
-/** More than two pages of records. */
+/** More records than fit on two pages. */
 const count = 11_000;
 const firstEnd = 1_700_000_000;
 
 let file: string;
 const open = async (create = false) => openSqliteStore({path: file, create});
 
-/** Each record's number is its start time. Ten records end in the same second. */
+/** Returns the usage record with this number, which is its start time. Ten records end in the same second. */
 const raw = (number: number, {note, endTime}: {readonly note?: string; readonly endTime?: number} = {}): string =>
 	encodeUsage({
 		user: 'ada',
@@ -61,7 +61,7 @@ beforeEach(async () => {
 	await store.close();
 });
 
-test('history returns every record once, in order, across pages and within any bounds', async () => {
+test('history returns every record once and in order, across pages', async () => {
 	insert(range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)]));
 	expect(await numbers()).toEqual(range(0, count));
 	expect(await numbers(firstEnd + 30, firstEnd + 41)).toEqual(range(300, 420));
@@ -78,7 +78,7 @@ test('history ends after a last page that is full', async () => {
 	expect(await numbers()).toEqual(range(0, 5000));
 });
 
-test('history returns records with notes longer than the present limit, on any page', async () => {
+test('history returns records with notes longer than the current limit', async () => {
 	const long = new Set([0, 5000, 7500, count - 1]);
 	insert(
 		range(0, count).map((number) => [
@@ -89,7 +89,7 @@ test('history returns records with notes longer than the present limit, on any p
 	expect(await numbers()).toEqual(range(0, count));
 });
 
-test('history skips invalid records and loses no valid record', async () => {
+test('history skips invalid records and returns all valid ones', async () => {
 	insert([
 		...range(0, 100).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const),
 		[firstEnd + 1, '\n\n{"user":\n'],
@@ -103,9 +103,9 @@ test.each([
 	['a line break', `~\n${raw(4991)} and more`],
 	['a line break at its end', '~\n'],
 	['a long text', `~${'x'.repeat(60_000)}`],
-])('reading the history continues after a page that ends with a record of another program with %s', async (_, foreign) => {
+])("history continues after a page that ends with another program's record with %s", async (_, foreign) => {
 	const rows = range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const);
-	// The last record of its second and of the first page.
+	// This record is the last one of its second and of the first page.
 	insert([...rows.filter(([, text]) => text !== raw(4999)), [firstEnd + 499, foreign]]);
 	expect(await numbers()).toEqual(range(0, count).filter((number) => number !== 4999));
 });

@@ -1,4 +1,4 @@
-/** Several processes and accounts on one file. */
+/** Several processes and accounts that use the same SQLite pool. */
 import {once} from 'node:events';
 import {chmodSync, mkdirSync, statSync} from 'node:fs';
 import process from 'node:process';
@@ -19,7 +19,7 @@ afterAll(() => {
 });
 
 let count = 0;
-/** A path for each test, in a directory that does not exist yet. */
+/** Returns a new path in a directory that does not exist yet. */
 const newFile = (): string => `${workshop.directory}/pool-${count++}/pool.db`;
 const modeOf = (file: string): string => (statSync(file).mode % 0o1_0000).toString(8);
 
@@ -71,7 +71,7 @@ slowTest('a killed process leaves no partly written commit', async () => {
 	await store.close();
 });
 
-test('a stop signal from the terminal never stops a background process inside a transaction', async () => {
+test("a terminal's stop signal never stops a background process inside a SQLite transaction", async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(1), leaseWrite(0, {note: ''}));
@@ -99,7 +99,7 @@ test('a stop signal from the terminal never stops a background process inside a 
 	await store.close();
 }, 60_000);
 
-test('many processes that create a pool at the same time create it once', async () => {
+test('many processes that create a SQLite pool concurrently create it once', async () => {
 	const file = newFile();
 	const ends = await Promise.all(
 		Array.from({length: 6}, async () =>
@@ -116,7 +116,7 @@ test('many processes that create a pool at the same time create it once', async 
 	expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(29);
 });
 
-test('loading SQLite hides its own experimental warning and no other', async () => {
+test("loading SQLite hides only SQLite's own experimental warning", async () => {
 	const {said, stderr} = await workshop.run(
 		`const store = await openSqliteStore({path: file, create: true});
 		process.emitWarning('of another thing', 'ExperimentalWarning');
@@ -128,7 +128,7 @@ test('loading SQLite hides its own experimental warning and no other', async () 
 	expect(stderr).not.toContain('SQLite');
 });
 
-test('a subscription to a SQLite pool does not by itself keep a process alive', async () => {
+test('a subscription to a SQLite pool does not keep a process alive', async () => {
 	const {said} = await workshop.run(
 		`const store = await openSqliteStore({path: file, create: true});
 		await store.subscribe({changed() {}});
@@ -146,7 +146,7 @@ describe('the permissions of a SQLite pool', () => {
 		say(await store.commit(plan({writes: [lease(0, 'mine')]})));
 		await store.close();`;
 
-	test('let everybody write a shared pool and its journal, whatever the umask', async () => {
+	test('allow everybody to write a shared pool and its journal, whatever the umask', async () => {
 		const file = newFile();
 		const {said} = await workshop.run(
 			`const store = await openSqliteStore({path: file, create: true, directoryMode: 0o755, fileMode: 0o666});
@@ -165,7 +165,7 @@ describe('the permissions of a SQLite pool', () => {
 		expect(owner.said).toEqual([true, 2, 'done']);
 	});
 
-	test('let only the group write a group pool, and only the owner a private pool', async () => {
+	test('allow only the group to write a group pool, and only the owner a private pool', async () => {
 		const [group, own] = [newFile(), newFile()];
 		await workshop.run('await openSqliteStore({path: file, create: true, directoryMode: 0o2750, fileMode: 0o660})', {
 			file: group,
@@ -176,7 +176,7 @@ describe('the permissions of a SQLite pool', () => {
 		expect([modeOf(own), modeOf(own.replace('/pool.db', ''))]).toEqual(['600', '700']);
 	});
 
-	/** Removes everybody's access to a pool's files except root's, and lets another account try. */
+	/** Leaves only root access to the files of a pool, and lets another account try to use them. */
 	const tryAsStranger = async (fileMode: number, directoryMode: number) => {
 		const file = newFile();
 		const directory = file.replace('/pool.db', '');
@@ -190,7 +190,7 @@ describe('the permissions of a SQLite pool', () => {
 		return {file, said, stderr};
 	};
 
-	test('that forbid writing give an error without a stack trace', async () => {
+	test('lead to an error without a stack trace if they forbid writing', async () => {
 		const {file, said, stderr} = await tryAsStranger(0o444, 0o555);
 		expect(stderr).toBe('');
 		expect(said.at(-1)).toMatchObject({
@@ -203,7 +203,7 @@ describe('the permissions of a SQLite pool', () => {
 		);
 	});
 
-	test('that forbid reading the pool or its directory give errors', async () => {
+	test('lead to errors if they forbid reading the pool or its directory', async () => {
 		const unreadable = await tryAsStranger(0o000, 0o755);
 		expect(unreadable.said).toMatchObject([true, {code: 'store-unreachable'}]);
 		const closed = await tryAsStranger(0o644, 0o000);
@@ -212,7 +212,7 @@ describe('the permissions of a SQLite pool', () => {
 		]);
 	});
 
-	test('that forbid creating files in the directory give an error', async () => {
+	test('lead to an error if they forbid creating files in the directory', async () => {
 		const directory = `${workshop.directory}/closed`;
 		mkdirSync(directory, {mode: 0o555});
 		const {said} = await workshop.run('await openSqliteStore({path: file, create: true})', {
@@ -223,7 +223,7 @@ describe('the permissions of a SQLite pool', () => {
 	});
 });
 
-test('a full disk gives an error, and no commit is partly written', async () => {
+test('a full disk leads to an error and never to a partly written commit', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(2), leaseWrite(0, {note: 'before'}), leaseWrite(1, {note: 'before'}));

@@ -1,6 +1,4 @@
-/**
-Checks that an account with write access to the pool's files cannot make SQLite change other files or run forever for others who open the pool.
-*/
+/** An account with write access to the pool's files must not be able to make other accounts' SQLite change other files or run forever. */
 import {Buffer} from 'node:buffer';
 import {
 	copyFileSync,
@@ -56,7 +54,7 @@ beforeEach(async () => {
 	await store.close();
 });
 
-/** Runs a script that uses the pool in its own process, and kills the process if it does not end. */
+/** Runs a script that uses the pool in its own process. Kills the process if it does not end in time. */
 async function inProcess(script: string, limitMs = 20_000): Promise<unknown[] | 'without end'> {
 	const child = workshop.start(script, {file});
 	const limit = setTimeout(() => {
@@ -93,13 +91,13 @@ const useAll = `
 	}
 `;
 
-describe('an empty database in place of a file of the SQLite pool', () => {
+describe('a malicious empty database in place of a SQLite pool file', () => {
 	test.each(
 		(['pool.sqlite', 'scans.sqlite'] as const).flatMap((name) => [
 			{name, kind: 'a rollback journal', journal: 1 as const},
 			{name, kind: 'a WAL', journal: 2 as const},
 		]),
-	)('with $kind as $name gets no table and no journal', async ({name, journal}) => {
+	)('is not written to: $name with $kind', async ({name, journal}) => {
 		const spoiled = path.join(directory, name);
 		writeFreeListCycle(spoiled, {journal, freePages: 50_000_000});
 		const before = statSync(spoiled);
@@ -127,7 +125,7 @@ describe('an empty database in place of a file of the SQLite pool', () => {
 });
 
 test.each(['pool.sqlite', 'scans.sqlite'])(
-	'the store refuses %s with auto-vacuum, in which SQLite could search for free pages forever',
+	'the SQLite store rejects %s with auto-vacuum, in which SQLite could loop forever',
 	async (name) => {
 		const spoiled = path.join(directory, name);
 		const bytes = readFileSync(spoiled);
@@ -144,7 +142,7 @@ test.each(['pool.sqlite', 'scans.sqlite'])(
 );
 
 test.each([1, 511])(
-	'a SQLite pool cut to %d byte(s) is reported as cut short, and admin creates it again',
+	'a SQLite pool that was truncated to %d byte(s) is reported and can be created again',
 	async (size) => {
 		truncateSync(file, size);
 		await expect(open()).rejects.toMatchObject({
@@ -158,8 +156,8 @@ test.each([1, 511])(
 	},
 );
 
-describe('files beside the SQLite pool', () => {
-	/** The database of another program, with a WAL. */
+describe('a malicious file next to a SQLite pool', () => {
+	/** Creates the database of another program, which has a WAL. */
 	const makeVictim = (): string => {
 		const victim = path.join(directory, 'victim.db');
 		const database = new DatabaseSync(victim);
@@ -176,9 +174,9 @@ describe('files beside the SQLite pool', () => {
 	};
 
 	test.each([
-		['link', symlinkSync],
+		['symbolic link', symlinkSync],
 		['hard link', linkSync],
-	])('a %s in place of the lock file leads to no change of another database', async (_, plant) => {
+	])('that is a %s in place of the lock file changes no other database', async (_, plant) => {
 		const victim = makeVictim();
 		const before = readFileSync(victim);
 		rmSync(`${file}-lock`);
@@ -187,7 +185,7 @@ describe('files beside the SQLite pool', () => {
 		expect(readFileSync(victim).equals(before)).toBe(true);
 	});
 
-	test('a rollback journal of the lock file is not applied', async () => {
+	test('that is a rollback journal of the lock file is not applied', async () => {
 		const database = path.join(directory, 'any.db');
 		new DatabaseSync(database).exec('CREATE TABLE x (a)');
 		copyFileSync(database, `${file}-lock`);
@@ -204,7 +202,7 @@ describe('files beside the SQLite pool', () => {
 		expect(readFileSync(`${file}-lock`).equals(before)).toBe(true);
 	});
 
-	test('a hard link in place of the journal is refused, and one in place of the signal file is left unchanged', async () => {
+	test('that is a hard link in place of the journal is rejected', async () => {
 		const victim = path.join(directory, 'notes.txt');
 		writeFileSync(victim, 'kept');
 		rmSync(`${file}-signal`);
@@ -240,7 +238,7 @@ describe('endless rows in a SQLite pool', () => {
 		}
 	});
 
-	test('in the history do not make a report run forever', async () => {
+	test('in the usage history do not make a report run forever', async () => {
 		const database = new DatabaseSync(file);
 		for (let second = 1; second <= 20; second++) {
 			database.prepare('INSERT INTO history VALUES (?, ?, ?)').run(second, `{"n": ${second}}`, 'a');
@@ -253,7 +251,7 @@ describe('endless rows in a SQLite pool', () => {
 	});
 
 	test.each(['the file', 'its journal'])(
-		'in the schema table of %s are refused before SQLite reads them',
+		'in the schema table of %s are rejected before SQLite reads them',
 		async (where) => {
 			const whole = readFileSync(file);
 			if (where === 'the file') {
@@ -263,7 +261,7 @@ describe('endless rows in a SQLite pool', () => {
 				copyFileSync(file, spoiled);
 				shareSchemaChildren(spoiled, 8);
 				const pages = readFileSync(spoiled);
-				// A change of the first page puts that page into the journal. The malicious page then replaces it.
+				// A change of the first page writes that page to the journal. Then the malicious page replaces it there.
 				const database = new DatabaseSync(file);
 				database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA user_version = 2');
 				const journal = readFileSync(`${file}-wal`);
@@ -307,7 +305,7 @@ slowTest.each([
 	60_000,
 );
 
-test('a number that JavaScript cannot represent gives a clear error', async () => {
+test('a number that JavaScript cannot represent leads to a clear error', async () => {
 	const database = new DatabaseSync(file);
 	database.exec("INSERT INTO trail VALUES (9223372036854775800, '{}')");
 	database.close();
@@ -319,7 +317,7 @@ test('a number that JavaScript cannot represent gives a clear error', async () =
 	await store.close();
 });
 
-test('the WAL, the lock file and the scans file exist after normal use of a SQLite pool', async () => {
+test('the WAL, the lock file and the scans file of a SQLite pool exist after normal use', async () => {
 	const store = await open();
 	await store.read();
 	await store.close();

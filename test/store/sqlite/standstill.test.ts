@@ -9,7 +9,7 @@ type World = {
 	readonly gate?: number;
 };
 
-/** Asks ten times a second for five minutes. Returns the second at which the waiting ends, and how often the kernel was asked who holds the lock. */
+/** Checks ten times a second for five minutes. Returns the second at which the wait ends, and how often it looked up who holds the lock. */
 function waitIn(worldAt: (second: number) => World): {readonly endsAt: number | undefined; readonly queries: number} {
 	let second = 0;
 	let queries = 0;
@@ -31,24 +31,24 @@ function waitIn(worldAt: (second: number) => World): {readonly endsAt: number | 
 	return {endsAt: undefined, queries};
 }
 
-test('waiting for the SQLite lock continues while another process commits now and then, without asking the kernel who holds it', () => {
+test('waiting for the SQLite lock continues while other processes commit now and then', () => {
 	expect(waitIn((second) => ({change: Math.floor(second / 20), gate: 4711}))).toEqual({endsAt: undefined, queries: 0});
 });
 
-test('waiting for the SQLite lock continues while readers hold it in turn', () => {
+test('waiting for the SQLite lock continues while readers take turns to hold it', () => {
 	const {endsAt, queries} = waitIn((second) => ({gate: 1000 + Math.floor(second / 2)}));
 	expect(endsAt).toBeUndefined();
 	expect(queries).toBeLessThan(25);
 });
 
-test('waiting for the SQLite lock ends if one process keeps the lock', () => {
+test('waiting for the SQLite lock ends after 33 s if one process keeps the lock', () => {
 	expect(waitIn(() => ({gate: 4711}))).toEqual({endsAt: 33, queries: 2});
 });
 
-test('waiting for the SQLite lock ends if another program locks the database, even while waiting processes take turns', () => {
+test('waiting for the SQLite lock ends after 33 s if another program locks the database', () => {
 	expect(waitIn((second) => ({database: 4711, gate: 1000 + Math.floor(second / 2)}))).toEqual({endsAt: 33, queries: 2});
 });
 
-test('waiting for the SQLite lock ends if the holder is unknown', () => {
+test('waiting for the SQLite lock ends after 33 s if the holder is unknown', () => {
 	expect(waitIn(() => ({}))).toEqual({endsAt: 33, queries: 2});
 });

@@ -6,7 +6,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {audit, leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
 
-test('a SQLite pool of the first version, without an audit log, opens with all its data', async () => {
+test('the SQLite store opens a pool of the first version, which has no audit log', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-versions-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

@@ -1,4 +1,4 @@
-/** Compiles the stand-in for NVIDIA's library. */
+/** Compiles a fake NVML library. */
 import {execFileSync} from 'node:child_process';
 import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -22,12 +22,12 @@ if (!hasCompiler) {
 	console.warn('No C compiler (cc): the tests of NVML over a stand-in for its library are skipped.');
 }
 
-/** @returns The directory of a `libnvidia-ml.so.1`. */
+/** Compiles the library. Returns the directory of a `libnvidia-ml.so.1`. */
 export function compileNvml(...flags: readonly string[]): string {
 	return compileLibrary(ownSource, flags);
 }
 
-/** Compiles another C file into such a stand-in. */
+/** Compiles another C file as such a library. */
 export function compileLibrary(source: string, flags: readonly string[] = []): string {
 	const directory = mkdtempSync(path.join(tmpdir(), 'nvml-'));
 	execFileSync('cc', ['-shared', '-fPIC', '-w', ...flags, '-o', path.join(directory, 'libnvidia-ml.so.1'), source]);

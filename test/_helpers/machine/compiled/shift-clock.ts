@@ -1,4 +1,4 @@
-/** A clock for single processes that tests can set to another time. */
+/** A clock for single processes, which tests can set to another time. */
 import {execFileSync} from 'node:child_process';
 import {mkdtempSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -8,7 +8,7 @@ import {fileURLToPath} from 'node:url';
 const source = fileURLToPath(new URL('shift-clock.c', import.meta.url));
 
 export type ShiftedClock = {
-	/** Environment variables that give a process this clock. */
+	/** Environment variables that give this clock to a process. */
 	readonly environment: Readonly<Record<string, string>>;
 	/** Sets the offset from the real time, in seconds. */
 	readonly jump: (seconds: number) => void;

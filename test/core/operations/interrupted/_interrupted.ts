@@ -2,10 +2,10 @@
 import type {Plan} from '../../../../source/core/model/plan.js';
 import {createTestWorld, type TestWorld} from '../../../_helpers/world.js';
 
-/** An interlude. `others` use the same store without interruption. */
+/** Changes that happen between a read and a commit. `others` uses the same store without interruption. */
 export type Interlude = (world: TestWorld, others: TestWorld) => Promise<unknown>;
 
-/** Holds the next matching commit until the interlude ends. */
+/** Creates a world whose store runs an interlude before the next matching commit. */
 export async function createInterruptedWorld(gpuCount = 4) {
 	let interlude: Interlude | undefined;
 	let isDue = (_: Plan): boolean => true;

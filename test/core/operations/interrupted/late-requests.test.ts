@@ -1,6 +1,6 @@
 /**
-Requests that arrive late, twice or never, and lost answers: each command acts once or not at all, and reports which. The audit log counts the
-actions, because each change is recorded in the same commit.
+Requests that arrive late, twice or never, and answers that are lost. Each command must act once or not at all, and report which. The audit log
+shows how often it acted, because each change is recorded in the same commit.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -30,16 +30,16 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
 );
 
 const step: fc.Arbitrary<Step> = fc.record({
-	// Undoing a release needs an earlier reservation and release, and an empty queue.
+	// `undo` needs an earlier reserve and release, and an empty queue, so these commands are more frequent.
 	command: fc.constantFrom(...commands, 'reserve', 'release', 'release', 'undo', 'undo'),
 	choice: fc.nat(7),
-	// A command whose first read fails has done nothing, and says so.
+	// A command whose first read fails has done nothing and reports an error.
 	fates: fc
 		.tuple(fc.array(fate, {maxLength: 8}), fc.nat(3))
 		.map(([fates, first]) => (first === 0 ? fates : [{kind: 'prompt'} as const, ...fates])),
 });
 
-/** Root with a different name in each step, so the audit log shows which step did what. */
+/** Returns root with a different name for each step, so that the audit log shows which step acted. */
 const actorOf = (index: number): Requester => person(`actor-${index}`, `actor-${index}`, 0);
 
 type Answer =
@@ -48,7 +48,7 @@ type Answer =
 
 const nothing: Answer = {kind: 'nothing to do'};
 
-/** The state before a step. */
+/** The state of the store before a step. */
 type Before = {
 	readonly leaseIds: readonly string[];
 	readonly places: readonly string[];
@@ -60,7 +60,7 @@ type Scene = {
 	readonly world: TestWorld;
 	readonly requester: Requester;
 	readonly choice: number;
-	/** A value that no other step has. */
+	/** An id that no other step uses. */
 	readonly id: string;
 	readonly before: Before;
 };
@@ -117,7 +117,7 @@ const acts: Readonly<Record<Step['command'], (scene: Scene) => Promise<Answer>>>
 
 type Answered = {readonly answer?: Answer; readonly error?: unknown};
 
-/** How many times the command may have acted. */
+/** Returns how many times the command may have acted, judging by its answer or error. */
 function timesOf({answer, error}: Answered): readonly number[] {
 	if (answer !== undefined) {
 		return [answer.kind === 'done' ? 1 : 0];
@@ -129,7 +129,7 @@ function timesOf({answer, error}: Answered): readonly number[] {
 		: [0];
 }
 
-test('every command acts exactly as often as it reports, even if messages are lost or late', async () => {
+test('each command takes effect exactly as often as it reports, even if messages are lost or late', async () => {
 	/** How many times each command acted. */
 	const worked = new Map<Step['command'], number>(commands.map((command) => [command, 0]));
 	await fc.assert(
@@ -186,7 +186,7 @@ test('every command acts exactly as often as it reports, even if messages are lo
 				worked.set(command, worked.get(command)! + own.length);
 			}
 
-			// Late records keep their own time, so the audit log can be out of order.
+			// A late record keeps its own time, so the audit log can be out of order.
 			await checkAuditLog(world, await world.memory.read(), {isCrowd: true});
 		}),
 		{numRuns: 1000},
@@ -197,7 +197,7 @@ test('every command acts exactly as often as it reports, even if messages are lo
 
 const lateByOne: Fate = {kind: 'late', after: 2};
 
-test('extend by two hours adds two hours only once, even if its first request arrives late', async () => {
+test('extend by two hours adds them only once, even if its first request arrives late', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 3600});
@@ -209,14 +209,14 @@ test('extend by two hours adds two hours only once, even if its first request ar
 	expect((await world.memory.read()).gpus[0]).toMatchObject({lease: {expiryTime: end}});
 });
 
-test('a late request never carries out a change that the command reported as not done', async () => {
+test('a request that arrives late cannot make a change that was reported as refused', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({gpuCount: 1, wrap: late.wrap});
 	const bob = person('bob', 'bob', 1001);
 	late.meet([{kind: 'prompt'}, {kind: 'late', after: 9}]);
 	const others = {...world, store: world.memory};
 	const asked = reserve(world, {requester: bob, count: 1, durationSeconds: 60});
-	// Alice is first, so the second attempt is refused. Then she releases, so that nothing would stop the first request.
+	// Alice gets the GPU first, so bob's second attempt is refused. Then she releases the GPU, so that nothing stops his late first attempt.
 	await reserve(others, {requester: person('alice'), count: 1, durationSeconds: 60});
 	expect(await asked).toMatchObject({kind: 'refused'});
 	await release(others, person('alice'), {by: 'label', label: 'alice'});
@@ -225,7 +225,7 @@ test('a late request never carries out a change that the command reported as not
 	expect((await world.memory.read()).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('the error after a request without an answer says that the request may have been carried out, and where to check', async () => {
+test('the error after an unanswered request says that the change may have been made, and how to check', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	const away = Array.from({length: 200}, (): Fate => ({kind: 'request lost'}));
@@ -244,27 +244,24 @@ test('the error after a request without an answer says that the request may have
 test.each([
 	['made', false],
 	['remade', true],
-])(
-	'a pool is %s only once if a message is lost or late, and the command does not report it as existing before',
-	async (reason, force) => {
-		for (const kind of ['answer lost', 'late'] as const) {
-			const late = createLateStore();
-			const world = await createTestWorld({wrap: late.wrap});
-			if (force) {
-				await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 60});
-			} else {
-				world.memory.state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
-			}
-
-			late.meet([{kind: 'prompt'}, {kind, after: 2}]);
-			expect(await createPool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
-				pool: {gpuCount: 3},
-				droppedLeases: force ? 2 : 0,
-			});
-			await late.deliver();
-			const made = (await world.store.audit()).filter((record) => record.kind === 'pool' && record.count === 3);
-			expect(made.map((record) => record.reason)).toEqual([reason]);
-			expect(await historyOf(world.store)).toHaveLength(force ? 2 : 0);
+])('a pool is %s only once, even if a message is lost or late', async (reason, force) => {
+	for (const kind of ['answer lost', 'late'] as const) {
+		const late = createLateStore();
+		const world = await createTestWorld({wrap: late.wrap});
+		if (force) {
+			await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 60});
+		} else {
+			world.memory.state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
 		}
-	},
-);
+
+		late.meet([{kind: 'prompt'}, {kind, after: 2}]);
+		expect(await createPool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
+			pool: {gpuCount: 3},
+			droppedLeases: force ? 2 : 0,
+		});
+		await late.deliver();
+		const made = (await world.store.audit()).filter((record) => record.kind === 'pool' && record.count === 3);
+		expect(made.map((record) => record.reason)).toEqual([reason]);
+		expect(await historyOf(world.store)).toHaveLength(force ? 2 : 0);
+	}
+});

@@ -60,7 +60,7 @@ const commands: readonly TestedCommand[] = [
 	},
 ];
 
-/** A world in which this message after `begin`, counted from 1, is late or lost. */
+/** Creates a world in which one message is late or lost. Messages are counted from 1, after `begin`. */
 async function createLossyWorld(
 	lost: number,
 	fate: Fate,
@@ -122,7 +122,7 @@ test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate})
 				expect(recordedKinds).toEqual([kind]);
 				expect(answer).toEqual(right);
 			} else {
-				// If the first read fails, nothing has been done, and the error says so.
+				// A command whose first read fails has done nothing and reports an error.
 				expect(error).toMatchObject({code: 'store-unreachable'});
 				expect(lost).toBe(1);
 				expect(recordedKinds).toEqual([]);
@@ -139,7 +139,7 @@ test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate})
 	},
 );
 
-test('release is repeated if a lost request left the lease in place, even if a heartbeat has changed the lease since', async () => {
+test('release retries after a lost request, even if a heartbeat has changed the lease meanwhile', async () => {
 	let lost = 0;
 	const world = await createTestWorld({
 		wrap: (store) => ({

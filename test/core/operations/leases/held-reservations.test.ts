@@ -24,11 +24,11 @@ describe('release', () => {
 		]);
 	});
 
-	test("refuses another user's lease by id, label or lease id and releases nothing", async () => {
+	test("rejects another user's lease by id, label or lease id", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		const {leaseId} = await take(world, bob, [1]);
-		// Mallory uses the label "bob", which gives her no rights.
+		// The label "bob" gives another account no rights to bob's leases.
 		const mallory = person('alice', 'bob');
 		expect(await release(world, mallory, {by: 'label', label: 'bob'})).toMatchObject({released: [], notYours: []});
 		expect(await release(world, mallory, {by: 'gpus', ids: [0, 1]})).toMatchObject({
@@ -39,7 +39,7 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', 'bob', undefined, undefined]);
 	});
 
-	test('ends leases of any account for root, but only by GPU id or name', async () => {
+	test('ends leases of other accounts for root only if a GPU id or label is given', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, bob, [1]);
@@ -65,7 +65,7 @@ describe('release', () => {
 		});
 	});
 
-	test('keeps a later lease on the same GPU if a lease id is given', async () => {
+	test('keeps a later lease on the same GPU if the lease id of the earlier one is given', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);
 		await release(world, alice, {by: 'lease', leaseId: first.leaseId});
@@ -81,7 +81,7 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test('ends several leases in one commit, except those that have changed since the read', async () => {
+	test('ends several leases in one commit, except those that changed since the read', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0, 1]);
 		await take(world, alice, [2]);
@@ -107,7 +107,7 @@ describe('release', () => {
 	});
 
 	test.each([{start_time: 6}, {type: 'run', expiry_time: undefined}, {user: 'bob'}])(
-		'keeps a lease without an id if one of its fields has changed since it was read: %j',
+		'keeps a lease without an id if one of its fields has changed since the read: %j',
 		async (other) => {
 			const world = await createTestWorld();
 			const record = {user: 'alice', type: 'manual', start_time: 5, expiry_time: 4e9, last_heartbeat: startTime};
@@ -118,7 +118,7 @@ describe('release', () => {
 		},
 	);
 
-	test('refuses an unknown GPU and ignores a free GPU', async () => {
+	test('rejects an unknown GPU and ignores a free GPU', async () => {
 		const world = await createTestWorld();
 		await expect(release(world, alice, {by: 'gpus', ids: [4]})).rejects.toMatchObject({code: 'impossible'});
 		expect(await release(world, alice, {by: 'gpus', ids: [0]})).toEqual({released: [], notYours: []});
@@ -165,7 +165,7 @@ describe('extend', () => {
 		]);
 	});
 
-	test('refuses an end in the past, a reservation of another account and a job', async () => {
+	test('rejects an end in the past, a reservation of another account and a job', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, bob, [1]);
@@ -187,7 +187,7 @@ describe('extend', () => {
 		expect((await readStatus(world)).rows[0]).toMatchObject({remainingSeconds: hour});
 	});
 
-	test('names a GPU once if a job has several MIG instances of it', async () => {
+	test('lists a GPU once if a job has several MIG instances of it', async () => {
 		const world = await createTestWorld();
 		const lease = {user: 'alice', type: 'run', startTime, lastHeartbeat: startTime, leaseId: 'a'} as const;
 		const shares = ['MIG-1', 'MIG-2'].map((uuid) => ({...lease, mig: {uuid}}));

@@ -1,4 +1,4 @@
-/** A job's share lives and ends independently of the other shares on its GPU, and is restored if the store lost it. */
+/** A job's share of a GPU is independent of the other shares, and is restored if the store lost it. */
 import {beforeEach, describe, expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import type {Lease} from '../../../../source/core/model/types.js';
@@ -43,7 +43,7 @@ async function grant(lease: Lease, index = 0): Promise<void> {
 	await world.store.commit({...emptyPlan, ...planHoldings([{kind: 'add', record, lease: startsNow, capacityMiB}])});
 }
 
-/** Ends a share as a mistaken read would. */
+/** Ends a share as if a read had wrongly found its process dead. */
 async function drop(leaseId: string): Promise<void> {
 	const {gpus} = await world.store.read();
 	const dropped = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
@@ -64,7 +64,7 @@ beforeEach(async () => {
 });
 
 describe('a job with a share of a GPU', () => {
-	test('sends heartbeats and ends without changing the other shares', async () => {
+	test('sends heartbeats and ends without changing other shares of the GPU', async () => {
 		const hold = withJob(await findJobLease(world, 'of-bob'), {pid: 2, startTicks: 22});
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held'});
 		world.pass(61);
@@ -77,7 +77,7 @@ describe('a job with a share of a GPU', () => {
 		expect(await historyOf(world.store)).toMatchObject([{user: 'bob', memoryMiB: 50, durationSeconds: 61}]);
 	});
 
-	test('takes its share back if its lease was ended by mistake, and its use is recorded once', async () => {
+	test('takes its share back if its lease was ended by mistake', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		world.pass(100);
 		await drop('of-bob');
@@ -89,7 +89,7 @@ describe('a job with a share of a GPU', () => {
 		expect((await historyOf(world.store)).map(({durationSeconds}) => durationSeconds)).toEqual([100, 30]);
 	});
 
-	test("takes its share back onto a free GPU and records the GPU's total memory, so that other shares can return", async () => {
+	test('takes its share back onto a free GPU and leaves room for other shares to return', async () => {
 		const jobs = [jobShare('carol', 40), jobShare('dan', 50)];
 		for (const lease of jobs) {
 			await grant(lease, 1);
@@ -106,20 +106,20 @@ describe('a job with a share of a GPU', () => {
 		const answer = await sendHeartbeat(world, dans);
 		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 1}]});
 
-		// Again, with the knowledge of the share that was taken back.
+		// Once more, now that the job knows the share that it took back.
 		await drop('of-carol');
 		await drop('of-dan');
 		await sendHeartbeat(world, answer.jobLease);
 		expect((await world.store.read()).gpus[1]).toMatchObject({shares: [{user: 'dan'}], capacityMiB});
 	});
 
-	test('does not take its share back after it was released', async () => {
+	test('does not take its share back after a release', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await release(world, person('root', 'root', 0), {by: 'lease', leaseId: 'of-bob'});
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 	});
 
-	test('does not take its share back if the memory was granted to others since', async () => {
+	test('does not take its share back if the memory was granted to others meanwhile', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await drop('of-bob');
 		await grant(share('carol', 30));
@@ -143,10 +143,10 @@ describe('a job with a share of a GPU', () => {
 	});
 });
 
-describe('a store that lost data', () => {
+describe('a store that lost its data', () => {
 	const staying = () => ({...world, store: createRestoringStore(world.store, world)});
 
-	test('gets back every share of a GPU from a running process', async () => {
+	test('is restored by a running process with every share of a GPU', async () => {
 		const process = staying();
 		const {gpus} = await process.store.read();
 		crash(world.memory);
@@ -154,7 +154,7 @@ describe('a store that lost data', () => {
 		expect((await world.store.read()).gpus[0]).toMatchObject({shares: holdingsOn(gpus[0]).map(({lease}) => lease)});
 	});
 
-	test('gets back lost shares that still fit next to newer shares, and no ended share', async () => {
+	test('gets back the lost shares that still fit next to newer shares', async () => {
 		const backup = saved(world.memory);
 		world.pass(5);
 		await grant(share('carol', 10));
@@ -176,14 +176,14 @@ describe('a store that lost data', () => {
 	});
 });
 
-test('a restored share of a dead process ends at the next read, and the last share frees the GPU', async () => {
+test('a restored share ends at the next read if its process is dead', async () => {
 	world.processes.set(world.host.self.pid, 'dead');
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({shares: [{user: 'alice'}]});
 	await release(world, person('alice'), {by: 'label', label: 'alice'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'of-alice'}});
 });
 
-test('a release of several shares of one GPU can be undone even if somebody has since taken another share of it', async () => {
+test('undoRelease restores several shares of one GPU even if somebody else took another share of it meanwhile', async () => {
 	await grant(share('carol', 10), 1);
 	await grant(share('dan', 20), 1);
 	const root = person('root', 'root', 0);

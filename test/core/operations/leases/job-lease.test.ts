@@ -33,7 +33,6 @@ const loseData = () => {
 	state.revision = undefined;
 };
 
-/** Recreates the pool. */
 const makeAgain = async (force = false) => createPool(world, {gpuCount: 4, provider: 'fake', force});
 
 beforeEach(async () => {
@@ -53,7 +52,7 @@ beforeEach(async () => {
 });
 
 describe('the heartbeat of a job', () => {
-	test("records the job's process, and then writes only once a minute", async () => {
+	test("records the job's process at once, and later writes only once a minute", async () => {
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held'});
 		expect(stored(1)).toMatchObject({job_pid: 2, job_pid_start: 22, pid: 1});
 		expect(commits).toBe(1);
@@ -66,7 +65,7 @@ describe('the heartbeat of a job', () => {
 		expect(stored(0)).toMatchObject({last_heartbeat: startTime + 60, start_time: startTime});
 	});
 
-	test('keeps fields that others wrote into the record', async () => {
+	test('keeps fields that other programs wrote into the record', async () => {
 		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(0, JSON.stringify({...stored(0), note: 'changed', later: {version: 2}}));
 		world.pass(60);
@@ -74,7 +73,7 @@ describe('the heartbeat of a job', () => {
 		expect(stored(0)).toMatchObject({note: 'changed', later: {version: 2}, last_heartbeat: startTime + 60});
 	});
 
-	test('keeps the start time of each GPU, which is earlier for a GPU held while waiting', async () => {
+	test('keeps the earlier start time of a GPU that was held while the job waited', async () => {
 		world.memory.state.gpus.set(1, JSON.stringify({...stored(1), start_time: startTime - 500}));
 		jobLease = withJob(await findJobLease(world, 'lease-a'), job);
 		world.pass(61);
@@ -93,7 +92,7 @@ describe('the heartbeat of a job', () => {
 		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n', later: {version: 2}});
 	});
 
-	test('restores at once a record that the Go canhazgpu rewrote before the job started', async () => {
+	test('restores a record that the Go canhazgpu rewrote before the job started', async () => {
 		const granted = await findJobLease(world, 'lease-a');
 		const rewritten = {user: 'alice', type: 'run', start_time: startTime, last_heartbeat: startTime};
 		world.memory.state.gpus.set(0, JSON.stringify(rewritten));
@@ -101,7 +100,7 @@ describe('the heartbeat of a job', () => {
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', pid: 1});
 	});
 
-	test('reports lost GPUs and their new holder once, and continues with the remaining GPUs', async () => {
+	test('reports each lost GPU and its new holder once', async () => {
 		await release(world, alice, {by: 'gpus', ids: [1]});
 		const lost = await sendHeartbeat(world, jobLease);
 		expect(lost).toMatchObject({kind: 'lost', gpus: [{index: 1, holder: undefined}], jobLease: {gpus: [0]}});
@@ -116,7 +115,7 @@ describe('the heartbeat of a job', () => {
 		expect(stored(0)).toMatchObject({user: 'bob'});
 	});
 
-	test('does not mistake another lease that was granted in the same second for its own', async () => {
+	test('does not renew another lease that was granted in the same second', async () => {
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'bob', type: 'run', start_time: startTime}));
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'alice', type: 'run', start_time: startTime, lease_id: 'b'}));
@@ -124,7 +123,7 @@ describe('the heartbeat of a job', () => {
 	});
 });
 
-describe('a GPU that became free while its job runs', () => {
+describe('a GPU whose lease was ended while its job still runs', () => {
 	const free = (index: number, record: unknown) => {
 		world.memory.state.gpus.set(index, JSON.stringify(record));
 	};
@@ -138,17 +137,27 @@ describe('a GPU that became free while its job runs', () => {
 	});
 
 	test.each([
-		['without a reason, as by an earlier version or the Go canhazgpu', {last_released: at(20)}, undefined, 20],
-		['by a wrong judgment', {last_released: at(20), ended: {reason: 'reboot', lease_id: 'lease-a'}}, 'reboot', 20],
-		['by a wrong expiry', {last_released: at(25), ended: {reason: 'expired', lease_id: 'lease-a'}}, 'expired', 25],
+		['no reason, as written by an earlier version or the Go canhazgpu', {last_released: at(20)}, undefined, 20],
 		[
-			'in an older state of the store',
+			'a reboot that did not happen',
+			{last_released: at(20), ended: {reason: 'reboot', lease_id: 'lease-a'}},
+			'reboot',
+			20,
+		],
+		[
+			'an expiry, which a job does not have',
+			{last_released: at(25), ended: {reason: 'expired', lease_id: 'lease-a'}},
+			'expired',
+			25,
+		],
+		[
+			'the end of an earlier lease, before the job started',
 			{last_released: at(-50), ended: {reason: 'released', lease_id: 'lease-0'}},
 			'released',
 			0,
 		],
 		[
-			'in an older state of the store, after an earlier lease',
+			'the end of an earlier lease, after the job started',
 			{last_released: at(29), ended: {reason: 'expired', lease_id: 'lease-0'}},
 			'expired',
 			0,
@@ -160,7 +169,7 @@ describe('a GPU that became free while its job runs', () => {
 		const answer = await sendHeartbeat(world, jobLease);
 		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 0, reason}], jobLease: {gpus: [0, 1]}});
 		expect(commits).toBe(1);
-		// The time before a mistaken end is not charged again.
+		// The time before the mistaken end is not counted again.
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2, start_time: startTime + start, user: 'alice'});
 		expect((await world.store.audit()).at(-1)).toMatchObject({
 			kind: 'granted',
@@ -192,7 +201,7 @@ describe('a GPU that became free while its job runs', () => {
 		},
 	);
 
-	test('stays free after a release and a later lease, or if an earlier version wrote the record', async () => {
+	test('stays free after a release and a later lease', async () => {
 		await release(world, alice, {by: 'gpus', ids: [0, 1]});
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
 		await release(world, person('bob'), {by: 'gpus', ids: [0]});
@@ -204,7 +213,7 @@ describe('a GPU that became free while its job runs', () => {
 		});
 	});
 
-	test('is taken back even if the audit log is unreadable', async () => {
+	test('is taken back even if the audit log cannot be read', async () => {
 		const mute: TestWorld = {
 			...world,
 			store: {
@@ -218,7 +227,7 @@ describe('a GPU that became free while its job runs', () => {
 		expect(await sendHeartbeat(mute, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}]});
 	});
 
-	test('is not taken back if somebody else reserves it at that moment', async () => {
+	test('is not taken back if somebody else reserves it first', async () => {
 		free(0, {});
 		let isFirst = true;
 		const raced: TestWorld = {
@@ -255,7 +264,7 @@ describe('a job after the store lost its data', () => {
 		world.pass(10);
 	});
 
-	test('restores the lease and the pool if both are gone', async () => {
+	test('restores the lease and the pool if both are lost', async () => {
 		loseData();
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'held', takenBack: []});
 		const {rows, pool} = await readStatus(world);
@@ -281,26 +290,26 @@ describe('a job after the store lost its data', () => {
 		});
 	});
 
-	test('cannot restore its lease before the pool is recreated, if its process knows nothing but the lease', async () => {
+	test('cannot restore its lease without a pool if its process remembers only the lease', async () => {
 		loseData();
 		await expect(sendHeartbeat(world, jobLease)).rejects.toMatchObject({code: 'no-pool'});
 		await makeAgain();
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}, {index: 1}]});
 	});
 
-	test('restores no lease into a pool that was recreated by force', async () => {
+	test('does not restore its lease into a pool that was recreated with --force', async () => {
 		await makeAgain(true);
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
 	});
 
-	test('restores the lease into a recreated pool', async () => {
+	test('restores its lease into a recreated pool', async () => {
 		loseData();
 		await makeAgain();
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'held'});
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2});
 	});
 
-	test('restores no lease over another holder or outside of a smaller pool', async () => {
+	test('does not restore its lease over another holder or outside of a smaller pool', async () => {
 		loseData();
 		await makeAgain();
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
@@ -317,7 +326,7 @@ describe('a job after the store lost its data', () => {
 });
 
 describe('the end of a job', () => {
-	test('releases the GPUs that the job still holds, with a complete usage record', async () => {
+	test('releases the GPUs that the job still holds and writes their usage records', async () => {
 		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(
 			0,
@@ -333,7 +342,7 @@ describe('the end of a job', () => {
 		expect(await endJobLease(world, jobLease, 'exited')).toEqual([]);
 	});
 
-	test('findJobLease fails before the command starts if the lease is already lost', async () => {
+	test('findJobLease fails if the lease is lost before the command starts', async () => {
 		await release(world, alice, {by: 'lease', leaseId: 'lease-a'});
 		await expect(findJobLease(world, 'lease-a')).rejects.toMatchObject({code: 'failed'});
 	});

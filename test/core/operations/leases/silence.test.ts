@@ -1,4 +1,4 @@
-/** Tests that only a watched silence ends a holder without a visible process. */
+/** A lease or queue entry whose process is not visible ends only after its silence was observed for some time. */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
@@ -15,7 +15,7 @@ import {isLeased} from '../../../_helpers/leased.js';
 
 const bob = person('bob', 'bob', 1001);
 
-/** The hosts cannot see each other's processes. */
+/** Returns the world of a host that cannot see the processes of other hosts. */
 const unseeing = (world: TestWorld, changes: Partial<Host> = {}): World => ({
 	...world,
 	host: {...world.host, liveness: (list) => list.map(() => 'unknown'), ...changes},
@@ -30,7 +30,7 @@ const leaseAt = (snapshot: Snapshot, index: number): Lease | undefined => {
 const peerRecord = (world: TestWorld): string =>
 	JSON.stringify({user: 'eve', type: 'run', start_time: startTime, last_heartbeat: Math.floor(world.now())});
 
-/** A wrapper on GPU 0, the peer on GPU 1 and a waiter for GPU 0, all with invisible processes. */
+/** A pool with a wrapper on GPU 0, a job of the Go program on GPU 1 and a queue entry for GPU 0, whose processes are all invisible. */
 class Box {
 	isLiving = true;
 	#hold!: JobLease;
@@ -53,7 +53,7 @@ class Box {
 		await this.#beat();
 	}
 
-	/** Advances the time, with all heartbeats at their usual intervals. */
+	/** Advances the time, while every process sends its heartbeats as usual. */
 	async pass(seconds: number): Promise<void> {
 		let left = seconds;
 		while (left > 0) {
@@ -101,7 +101,7 @@ class Box {
 	}
 }
 
-/** Observers: two on one clock, one in another time namespace, and one without a clock. */
+/** Observers with different clocks: two share one, one is in another time namespace, and one has none. */
 const viewersOf = (world: TestWorld): readonly World[] => {
 	const {seconds} = world.host.monotonic;
 	return [
@@ -127,8 +127,8 @@ const anyStep = fc.oneof(
 	fc.record({kind: fc.constant('look'), amount: fc.integer({min: 0, max: 3})}),
 );
 
-describe("a lease without a visible process, with any jumps of the store's clock", () => {
-	test('is kept while heartbeats arrive, and ends soon after another process has observed that they are missing', async () => {
+describe("a lease whose process is not visible, with any jumps of the store's clock", () => {
+	test('ends soon after another process notices that its heartbeats stopped, and never before', async () => {
 		let watches = 0;
 		await fc.assert(
 			fc.asyncProperty(
@@ -166,20 +166,19 @@ describe("a lease without a visible process, with any jumps of the store's clock
 
 						await box.pass(checkEverySeconds);
 						silentSeconds += checkEverySeconds;
-						// The sum of the limit, a heartbeat in the future, the time until another clock may end its watch, a watch start that far in
-						// the future, and the watch itself. All starts are stored in whole seconds.
+						// The longest silence: the limit, a heartbeat in the future, the time after which another clock's observation is replaced, an observation that
+						// starts that far in the future, and the observation itself. Start times are stored in whole seconds.
 						expect(silentSeconds).toBeLessThanOrEqual(900 + 70 + 2 * 140 + 70 + 4 * (checkEverySeconds + 1));
 					}
 
-					// Each lease was watched for at least a heartbeat plus ten seconds since its last heartbeat, which may have been one interval
-					// ago.
+					// Each lease was observed for at least a heartbeat interval plus ten seconds, and its last heartbeat may have been one interval earlier.
 					expect(silentSeconds).toBeGreaterThanOrEqual(10);
 				},
 			),
 			{
 				numRuns: 80,
 				examples: [
-					// The clock steps back before and after another clock begins its watch. Seed -1186794491.
+					// The clock steps back before and after an observer with another clock starts to observe. Seed -1186794491.
 					[
 						[
 							{kind: 'jump', amount: -121},
@@ -189,7 +188,7 @@ describe("a lease without a visible process, with any jumps of the store's clock
 						0,
 						1,
 					],
-					// A watch has been running since the last heartbeats. Seed 957157752.
+					// An observation has been running since the last heartbeats. Seed 957157752.
 					[
 						[
 							{kind: 'jump', amount: 1000},
@@ -205,11 +204,11 @@ describe("a lease without a visible process, with any jumps of the store's clock
 				],
 			},
 		);
-		// The test proves nothing if no silence is ever suspected.
+		// The test proves nothing if no silence is ever observed.
 		expect(watches).toBeGreaterThan(0);
 	});
 
-	test('needs one commit to be observed as silent, however many reads there are', async () => {
+	test('needs one commit to be marked as silent, however many reads there are', async () => {
 		let commits = 0;
 		const world = await createTestWorld({
 			gpuCount: 1,
@@ -237,7 +236,7 @@ describe("a lease without a visible process, with any jumps of the store's clock
 	});
 });
 
-test('the first queue entry gets the GPU of a lease soon after its heartbeats were observed to be missing', async () => {
+test("the first queue entry gets a GPU soon after the GPU's lease is seen to send no more heartbeats", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, peerRecord(world));
 	const answer = await acquire(
@@ -250,7 +249,7 @@ test('the first queue entry gets the GPU of a lease soon after its heartbeats we
 	expect(world.now() - startTime).toBeLessThan(973);
 });
 
-describe('a job whose run process has died', () => {
+describe('the usage record of a job whose wrapper and process have died', () => {
 	const startOrphan = async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await acquireNow(world, {requester: person('alice'), count: 1, tenure: {type: 'run'}}, 'lease');
@@ -259,7 +258,7 @@ describe('a job whose run process has died', () => {
 		return world;
 	};
 
-	test('is recorded as using its GPU up to its last heartbeat if nobody read the store for days', async () => {
+	test('ends at the last heartbeat if nobody read the store for days', async () => {
 		const world = await startOrphan();
 		world.processes.set(2, 'dead');
 		world.pass(3 * 86_400);
@@ -267,7 +266,7 @@ describe('a job whose run process has died', () => {
 		expect(await historyOf(world.store)).toMatchObject([{endReason: 'holder-died', durationSeconds: 60}]);
 	});
 
-	test('is recorded as using its GPU up to the last time that somebody saw it, which is stored at most once a minute', async () => {
+	test('ends about when the job was last seen running', async () => {
 		const world = await startOrphan();
 		let heartbeats = 0;
 		let raw = world.memory.state.gpus.get(0);
@@ -280,7 +279,7 @@ describe('a job whose run process has died', () => {
 
 		expect(heartbeats).toBeGreaterThan(40);
 		expect(heartbeats).toBeLessThanOrEqual(60);
-		// A process that cannot see the job reads this record and ends nothing.
+		// A process that cannot see the job must not end its lease either.
 		expect(leaseAt(await readCurrent(unseeing(world)), 0)?.silence).toBeUndefined();
 		world.processes.set(2, 'dead');
 		world.pass(86_400);
@@ -291,7 +290,7 @@ describe('a job whose run process has died', () => {
 	});
 });
 
-describe('a clone of this machine with the same machine-id', () => {
+describe('a job on a clone of this machine with the same machine-id', () => {
 	const startOnClone = async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		const clone = {
@@ -305,7 +304,7 @@ describe('a clone of this machine with the same machine-id', () => {
 	const request = {requester: bob, count: 1, tenure: {type: 'run'}} as const;
 	const refusal = {code: 'wrong-machine', exitCode: 4};
 
-	test('keeps its lease, and every request on this machine is refused while the clone is alive', async () => {
+	test('keeps its lease, and this machine refuses every request while the clone is alive', async () => {
 		const {world, clone, hold} = await startOnClone();
 		await expect(readForDisplay(world)).rejects.toMatchObject(refusal);
 		await expect(acquireNow(world, request, 'other')).rejects.toMatchObject(refusal);
@@ -321,7 +320,7 @@ describe('a clone of this machine with the same machine-id', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('that is shut down blocks nobody after a minute, and loses its lease when heartbeats are missing', async () => {
+	test('loses its lease some time after the clone was shut down', async () => {
 		const {world} = await startOnClone();
 		world.pass(71);
 		expect(await acquireNow(world, {...request, ids: [1]}, 'other')).toMatchObject({kind: 'granted', gpus: [1]});
@@ -331,7 +330,7 @@ describe('a clone of this machine with the same machine-id', () => {
 		expect(leaseAt(await readCurrent(world), 0)).toBeUndefined();
 	});
 
-	test('that has sent no heartbeat since this machine booted counts as this machine before its reboot, and its lease ends', async () => {
+	test('loses its lease if it has sent no heartbeat since this machine booted', async () => {
 		const {world} = await startOnClone();
 		world.pass(100);
 		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};
@@ -340,7 +339,7 @@ describe('a clone of this machine with the same machine-id', () => {
 	});
 });
 
-test('a pool with an unknown boot id can be used only on its own machine', async () => {
+test('a pool can be used only on its own machine, even if the boot id is unknown', async () => {
 	const world = await createTestWorld();
 	const setMachine = (machine: Readonly<Record<string, string>>): void => {
 		world.memory.state.pool = {...world.memory.state.pool, machine: JSON.stringify(machine)};

@@ -1,6 +1,6 @@
 /**
-Random histories of a box with everything at once: MIG GPUs, GPUs leased alone or shared by memory, some drained, broken or used without a
-reservation, and people who ask, wait, stop, die and release. `checks` judges each step by simple rules.
+Random histories of a machine with MIG GPUs and GPUs that are leased alone or shared. Some are drained, broken or used without a reservation.
+`checks` judges each step by simple rules.
 */
 import fc from 'fast-check';
 import {expect} from 'vitest';
@@ -69,7 +69,7 @@ const anyStep = fc.oneof(
 		arbitrary: fc.record({
 			do: fc.constant('squat' as const),
 			gpu,
-			/** The instance, if the GPU is in MIG mode. */
+			/** The number of the MIG instance, if the GPU is in MIG mode. */
 			number: fc.nat(2),
 			memoryMiB: fc.constantFrom(0, 500, 25_000, 60_000, 60_000),
 		}),
@@ -96,7 +96,7 @@ const anyStep = fc.oneof(
 
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** `isFull`: every part of the box is leased at first. */
+/** With `isFull`, the whole machine is leased at the start. */
 export type History = {readonly isFull: boolean; readonly steps: readonly Step[]};
 
 export const anyHistory: fc.Arbitrary<History> = fc.record({
@@ -106,7 +106,7 @@ export const anyHistory: fc.Arbitrary<History> = fc.record({
 
 type Condition = 'fine' | 'broken' | 'pending';
 
-/** The actual state of the machine. */
+/** The actual state of the machine, which scans report. */
 type Box = {
 	readonly squats: Map<string, number>;
 	readonly conditions: Condition[];
@@ -117,7 +117,7 @@ const isSplit = (index: number): boolean => index < layouts.length;
 
 const uuidOf = (index: number, number: number): string => `MIG-${index}-${number}`;
 
-/** GPUs differ in temperature, so that choices do not depend on time. */
+/** Returns a reading. The temperatures differ, so that choices do not depend on time. */
 function readingOf(index: number, {squats, conditions}: Box): GpuReading {
 	const layout = layouts[index];
 	const condition = conditions[index]!;
@@ -154,10 +154,10 @@ function readingOf(index: number, {squats, conditions}: Box): GpuReading {
 	};
 }
 
-/** A GPU or an instance, by the key under which it can be held. */
+/** A whole GPU or a MIG instance. `key` identifies it in leases. */
 type Part = {readonly key: string; readonly gpu: number; readonly uuid?: string};
 
-/** Everything that could ever serve a request. */
+/** Returns every part that could serve a request. */
 function partsFor({ids, need}: Wanted): readonly Part[] {
 	const mig = need?.mig;
 	return mig === undefined
@@ -190,7 +190,7 @@ const holdingsOf = (snapshot: Snapshot, {gpu: index, uuid}: Part): readonly Hold
 
 type Outage = 'for good' | 'for now' | undefined;
 
-/** The rules by which the judge decides, from the actual state. */
+/** The rules by which each step is judged, applied to the actual state. */
 function judgeOf(snapshot: Snapshot, box: Box, isAwake: (id: string) => boolean) {
 	const outageOf = (part: Part, {need}: Wanted): Outage => {
 		const condition = box.conditions[part.gpu];
@@ -211,14 +211,14 @@ function judgeOf(snapshot: Snapshot, box: Box, isAwake: (id: string) => boolean)
 	const isServable = (wanted: Wanted, ignored?: Outage): boolean =>
 		partsFor(wanted).filter((part) => [undefined, ignored].includes(outageOf(part, wanted))).length >= wanted.count;
 	const claims = ({id, entry}: EntryRecord): boolean => isAwake(id) && isServable(wantedOf(entry));
-	/** Whether others can certainly take what the entry holds. */
+	/** Whether other requests can take the GPUs that the entry holds. */
 	const gives = ({id, entry}: EntryRecord): boolean => !isAwake(id) || !isServable(wantedOf(entry), 'for now');
 	const claimedBy = (entries: readonly EntryRecord[]): ReadonlySet<string> =>
 		new Set(
 			entries.filter((record) => claims(record)).flatMap(({entry}) => partsFor(wantedOf(entry)).map(({key}) => key)),
 		);
 
-	/** How many parts are available to a request that earlier entries do not want. `behind`: the entries whose holdings it can take. */
+	/** How many parts are available to a request that no earlier entry claims. `behind` are the entries whose held GPUs it can take. */
 	const obtainable = (wanted: Wanted, before: readonly EntryRecord[], behind: readonly EntryRecord[]) => {
 		const claimed = claimedBy(before);
 		const takeable = new Set([...behind, ...before.filter((record) => gives(record))].map(({id}) => id));
@@ -249,7 +249,7 @@ const freshIn = (before: Snapshot, after: Snapshot): readonly Holding[] => {
 	return holdingsIn(after.gpus).filter((holding) => !known.has(`${idOf(holding)} ${holding.lease.partialQueueId}`));
 };
 
-/** Checks that nothing is granted twice and that shares fit in memory. */
+/** Checks that nothing is granted twice and that the shares of each GPU fit in its memory. */
 function checkHoldings(snapshot: Snapshot): void {
 	for (const record of snapshot.gpus) {
 		const holdings = holdingsOn(record);
@@ -267,16 +267,16 @@ function checkHoldings(snapshot: Snapshot): void {
 		expect(instances.length > 0 && !isSplit(record.index)).toBe(false);
 	}
 
-	// No orphans: each partial holding belongs to an entry in the queue.
+	// Each GPU held by a waiting request belongs to an entry in the queue.
 	const waiting = new Set(entriesOf(snapshot).map(({id}) => id));
 	for (const {lease} of holdingsIn(snapshot.gpus)) {
 		expect(lease.partialQueueId === undefined || waiting.has(lease.partialQueueId), lease.leaseId).toBe(true);
-		// The Go program would end the holding at that time.
+		// The Go program would end a held lease at its expiry.
 		expect(lease.partialQueueId === undefined ? undefined : lease.expiryTime, lease.leaseId).toBe(undefined);
 	}
 }
 
-/** Checks that granted parts work, are unused, and meet the need. */
+/** Checks that every granted part works, is unused, and meets the request. */
 function checkFresh(fresh: readonly Holding[], snapshot: Snapshot, box: Box): void {
 	for (const holding of fresh) {
 		const {index, lease} = holding;
@@ -288,7 +288,7 @@ function checkFresh(fresh: readonly Holding[], snapshot: Snapshot, box: Box): vo
 			expect(usedOf(part, box), `${part.key} is used`).toBeLessThanOrEqual(thresholdMiB);
 			expect(lease.mig === undefined && others.length > 0, `${part.key} is had by others`).toBe(false);
 		} else if (isFirm(holding)) {
-			// Partial holdings of others can be taken over.
+			// A request can take GPUs that later entries hold.
 			const asked = others
 				.filter((other) => isFirm(other))
 				.reduce((sum, other) => sum + other.lease.memoryMiB!, lease.memoryMiB);
@@ -324,7 +324,7 @@ function checkNobodyIsOvertaken(
 	}
 }
 
-/** Checks that every servable entry progresses. */
+/** Checks that every entry that can be served makes progress. */
 function checkProgress(snapshot: Snapshot, judge: Judge): void {
 	const entries = entriesOf(snapshot);
 	for (const [place, record] of entries.entries()) {
@@ -359,7 +359,7 @@ async function checkAudit(world: TestWorld, snapshot: Snapshot): Promise<void> {
 	);
 }
 
-/** The result of a step and the state after it, equal on every store. */
+/** The result of a step and the state after it, which are equal on every store. */
 export type Outcome = {
 	readonly answer: string;
 	readonly holdings: readonly string[];
@@ -376,7 +376,7 @@ const everything: readonly Wanted[] = [
 	})),
 ];
 
-/** Plays a history, judging every step. */
+/** Plays a history and judges every step. */
 export async function play(world: TestWorld, {isFull, steps}: History): Promise<readonly Outcome[]> {
 	const box: Box = {squats: new Map(), conditions: Array.from({length: gpuCount}, () => 'fine'), mostShares: 4};
 	const pids = new Map<string, number>();
@@ -443,7 +443,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 			throw error;
 		}
 
-		// Everything comes back, or nothing.
+		// An undo restores everything or nothing.
 		const restored = (one: Holding): string => `${keyOf(one)} ${one.lease.user} ${one.lease.memoryMiB}`;
 		const back = freshIn(before, await readCurrent(world)).map((one) => restored(one));
 		expect(back.toSorted()).toEqual(undone === 0 ? [] : released.map((one) => restored(one)).toSorted());
@@ -560,7 +560,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 		checkHoldings(after);
 		const fresh = freshIn(rested, after);
 		checkFresh(fresh, after, box);
-		// A blocked entry takes no holdings from others.
+		// A request that is blocked takes no GPUs from later entries.
 		for (const {lease} of fresh) {
 			const holder = entriesOf(after).find(({id}) => id === lease.partialQueueId);
 			const isServable = [rested, after].some((snapshot) => holder === undefined || judgeNow(snapshot).claims(holder));
@@ -573,7 +573,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 		for (const {id, entry} of entriesOf(rested)) {
 			const isThere = entriesOf(after).some((record) => record.id === id);
 			const isServed = holdingsIn(after.gpus).some(({lease}) => lease.leaseId === `lease-${id}`);
-			// A waiter fails when a complete scan shows that the request is impossible.
+			// A waiting request fails when a complete scan shows that it is impossible.
 			expect(isThere || isServed || partsFor(wantedOf(entry)).length < wantedOf(entry).count, `${id} left`).toBe(true);
 		}
 
@@ -589,7 +589,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 		});
 	}
 
-	// In the end every entry is served or has left.
+	// In the end, every entry has been served or has left.
 	box.squats.clear();
 	box.conditions.fill('fine');
 	for (const pid of pids.values()) {

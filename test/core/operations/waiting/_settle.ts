@@ -1,4 +1,4 @@
-/** Runs all waiters of a pool without their timers. */
+/** Runs all waiting requests of a pool without their timers. */
 import {expect} from 'vitest';
 import {createLinkReader} from '../../../../source/core/operations/acquire-now.js';
 import {limitsFor, withinLimits} from '../../../../source/core/operations/limits.js';
@@ -30,7 +30,7 @@ export const requestOf = (
 	tenure: type === 'manual' ? {type, durationSeconds: 1e6} : {type},
 });
 
-/** Sends the heartbeat of each waiter that is awake. An entry that is silent for too long claims nothing. */
+/** Sends the heartbeat of each entry whose process is awake. An entry without heartbeats has no claim on GPUs. */
 export async function beatAll(world: TestWorld, isAwake: (id: string) => boolean = () => true): Promise<void> {
 	for (const {id} of entriesOf(await readCurrent(world))) {
 		const snapshot = await readCurrent(world);
@@ -41,7 +41,7 @@ export async function beatAll(world: TestWorld, isAwake: (id: string) => boolean
 	}
 }
 
-/** Does what the waiter of an entry does when it looks. Returns whether it changed anything. */
+/** Does what the waiting request of an entry does after an event. Returns whether it changed anything. */
 async function check(world: TestWorld, id: string, canBecomeImpossible: boolean): Promise<boolean> {
 	const snapshot = await readCurrent(world);
 	const own = entriesOf(snapshot).find((record) => record.id === id);
@@ -69,7 +69,7 @@ async function check(world: TestWorld, id: string, canBecomeImpossible: boolean)
 			throw error;
 		}
 
-		// An administrator made the request impossible, so the waiter fails.
+		// An administrator has made the request impossible, so it fails.
 		expect(error).toMatchObject({code: 'impossible'});
 		await quitQueue(world, {id, leaseId, account: own.entry.user, reason: 'aborted'});
 		return true;

@@ -1,4 +1,4 @@
-/** Helpers for waiters in real time. */
+/** Helpers for requests that wait in real time. */
 import {expect} from 'vitest';
 import type {World} from '../../../../source/core/model/ports.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
@@ -19,7 +19,7 @@ export const wants = (changes: Partial<AcquireRequest> = {}): AcquireRequest => 
 	...changes,
 });
 
-/** Starts to wait, and returns the progress. */
+/** Starts a request, and collects its progress. */
 export function start(world: World, request: AcquireRequest, options: Partial<WaitOptions> = {}) {
 	const progress: Progress[] = [];
 	const controller = new AbortController();

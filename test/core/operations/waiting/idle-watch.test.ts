@@ -1,4 +1,4 @@
-/** How a waiting request looks for idle reservations. */
+/** How a waiting request watches idle reservations. */
 import {describe, expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
@@ -9,7 +9,7 @@ import {bob, free, hold, start, wants} from './_waiting.js';
 
 const root = person('root', 'root', 0);
 
-/** Alice holds the only GPU. Idle GPUs go back, and scans hang after the one with which a request begins. */
+/** Creates a world in which alice holds the only GPU and idle reservations are reclaimed. All scans but the first of each request hang. */
 async function createHangingWorld() {
 	const world = await createLiveWorld(1);
 	await changePolicy(world, root, [{key: 'idle.after', value: '5m'}]);
@@ -50,7 +50,7 @@ describe('a scan that hangs', {timeout: 20_000}, () => {
 	});
 });
 
-test('a request looks although one of the Go program is first in the queue', async () => {
+test('a waiting request watches idle reservations even if a request of the Go canhazgpu is first in the queue', async () => {
 	const world = await createLiveWorld(2);
 	await changePolicy(world, root, [{key: 'idle.after', value: '5m'}]);
 	await hold(world, [0]);

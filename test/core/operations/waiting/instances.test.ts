@@ -1,4 +1,6 @@
-/** Random histories of MIG instances and whole GPUs in one box: nothing is granted twice or lost, and no GPU in MIG mode is granted whole. */
+/**
+Random requests for MIG instances and whole GPUs of one machine. Nothing is granted twice or lost, and no GPU in MIG mode is granted as a whole.
+*/
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
@@ -19,7 +21,7 @@ import {entriesOf, requestOf, settle} from './_settle.js';
 const gpuCount = 4;
 const layouts = [['1g.10gb', '1g.10gb', '3g.40gb'], ['1g.10gb', '2g.20gb'], ['7g.80gb']] as const;
 
-/** The MIG layout of each GPU, or `whole`. `pending` waits for a reset. */
+/** The MIG layout of a GPU, or `whole`. With `isPending`, the GPU waits for a reset. */
 type Mode = {readonly layout: 0 | 1 | 2 | 'whole'; readonly isPending: boolean};
 
 const anyMode: fc.Arbitrary<Mode> = fc.record({
@@ -82,7 +84,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 const isWholeNow = ({isMigEnabled, isMigPending}: GpuReading): boolean =>
 	isMigEnabled !== true && isMigPending !== true;
 
-/** The keys of everything that could serve a request, by simple rules. A request can use any of them. */
+/** Returns the keys of all parts that could serve a request, by simple rules. */
 function partsFor({ids, need}: Wanted, box: readonly GpuReading[]): readonly string[] {
 	const mig = need?.mig;
 	return mig === undefined
@@ -102,7 +104,7 @@ function partsFor({ids, need}: Wanted, box: readonly GpuReading[]): readonly str
 
 const keyOf = ({index, lease}: Holding): string => partKey(index, lease);
 
-/** Checks that no entry waits although unclaimed parts could serve it. */
+/** Checks that no entry waits although parts that nobody claims could serve it. */
 function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): void {
 	const entries = entriesOf(snapshot);
 	const wantedBefore = new Set<string>();
@@ -110,7 +112,7 @@ function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): vo
 		const parts = partsFor(wantedOf(entry), box);
 		const behind = new Set(entries.slice(position).map((record) => record.id));
 		const firm = holdingsIn(snapshot.gpus).filter(({lease}) => !behind.has(lease.partialQueueId ?? ''));
-		// A lease of the whole GPU from before the split conflicts with its instances.
+		// A lease of the whole GPU from before MIG mode conflicts with its instances.
 		const isInTheWay = (part: string): boolean =>
 			firm.some((holding) => {
 				const [gpu, ...uuid] = part.split(':');
@@ -130,7 +132,7 @@ function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): vo
 	}
 }
 
-/** Checks that later entries got nothing that an earlier one could use. */
+/** Checks that later entries got nothing that an earlier entry could have used. */
 function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly GpuReading[]): void {
 	const earlier = entriesOf(before).map(({id}) => id);
 	const known = new Set(holdingsIn(before.gpus).map((holding) => `${keyOf(holding)} ${holding.lease.leaseId}`));
@@ -172,7 +174,7 @@ function checkHoldings(before: readonly Holding[], snapshot: Snapshot, box: read
 	}
 }
 
-/** Checks that replaying the audit log produces exactly the leases of instances. */
+/** Checks that replaying the audit log produces exactly the current leases of MIG instances. */
 async function checkAudit(world: TestWorld, snapshot: Snapshot): Promise<void> {
 	const held = new Set<string>();
 	for (const {kind, leaseId, gpus, instances} of await world.store.audit()) {
@@ -213,14 +215,14 @@ async function createBox() {
 	};
 }
 
-/** Checks that only impossible requests are refused as impossible. */
+/** Checks that an error means that the request is impossible. */
 function checkImpossible(error: unknown, wanted: Wanted, box: readonly GpuReading[]): void {
 	expect(error).toBeInstanceOf(CanhazgpuError);
 	expect(error).toMatchObject({code: 'impossible', hint: expect.any(String) as string});
 	expect(partsFor(wanted, box).length).toBeLessThan(wanted.count);
 }
 
-/** Checks that a newcomer gets what it asked for from unclaimed parts, or nothing. */
+/** Requests GPUs without waiting, and checks that the request gets parts that nobody claims, or nothing. */
 async function ask(
 	world: TestWorld,
 	{
@@ -258,14 +260,14 @@ async function ask(
 	expect(got.filter((part) => !serves.includes(part) || claimed.has(part))).toEqual([]);
 }
 
-/** Each part of the box. */
+/** A request for each part of the machine. */
 const everything: readonly Wanted[] = [
 	...[2, 3].map((id) => ({count: 1, ids: [id]})),
 	...[0, 1, 2].map((number) => ({count: 1, need: {mig: {instances: [{gpu: 0, number}]}}})),
 	...[0, 1].map((number) => ({count: 1, need: {mig: {instances: [{gpu: 1, number}]}}})),
 ];
 
-test('random requests for MIG instances and GPUs are never granted anything twice and never overtake or block each other', async () => {
+test('random requests for MIG instances and whole GPUs never overtake or block each other', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.boolean(),
@@ -371,8 +373,8 @@ test('a waiting request gets a MIG instance that an administrator creates during
 	expect(answer).toMatchObject({kind: 'granted', gpus: [1], instances: [{gpu: 1, number: 0, profile: '7g.80gb'}]});
 });
 
-// Found by the random histories: seed 1584282707.
-test('new MIG instances go to the longest-waiting request, not to the request that notices them first', async () => {
+// A random history found this case: seed 1584282707.
+test('a new MIG instance goes to the request that has waited longest, not to the first that notices it', async () => {
 	const {world, box, change} = await createBox();
 	for (const wanted of everything) {
 		await acquireNow(world, requestOf('first', wanted), world.clock.uuid());
@@ -391,7 +393,7 @@ test('new MIG instances go to the longest-waiting request, not to the request th
 	change(1, {layout: 0, isPending: false});
 	const before = await readCurrent(world);
 	expect(await acquireNow(world, requestOf('carol', small(1)), 'newcomer')).toMatchObject({kind: 'refused'});
-	// The last in the queue looks first.
+	// The last entry in the queue reads first.
 	await settle(world);
 	const after = await readCurrent(world);
 	checkNobodyIsOvertaken(before, after, box());

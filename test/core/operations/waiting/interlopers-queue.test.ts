@@ -26,7 +26,7 @@ const join = async (world: TestWorld, id: string, count?: number) =>
 
 const grantsBob = ({grants, event}: Plan): boolean => grants && event?.user === 'bob';
 
-/** Bob waits for the GPU that alice has for 50 s. */
+/** Bob waits for the GPU that alice has reserved for 50 s. */
 async function waitForAlice(world: TestWorld) {
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 50});
 	return acquire(
@@ -43,10 +43,10 @@ test('a GPU that is drained when it becomes free is not granted to the queue', a
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a waiting request does not overtake an entry that is added ahead of it in the queue', async () => {
+test('a waiting request does not overtake an entry that is inserted ahead of it', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async () => {
-		// The peer sets the join time itself.
+		// The Go program sets the join time itself.
 		const {queue, entries} = world.memory.state;
 		queue.unshift('early');
 		entries.set('early', encodeQueueEntry(entryOf(world, 'early')));
@@ -55,7 +55,7 @@ test('a waiting request does not overtake an entry that is added ahead of it in 
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a waiting request that is removed from the queue when its GPU becomes free gets nothing', async () => {
+test('a request that is removed from the queue when its GPU becomes free gets nothing', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async (_, others) => leaveQueue(others, bob, others.memory.state.queue[0]!), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'removed'});
@@ -104,7 +104,7 @@ test('reserve overtakes a waiting request only while the process of that request
 	expect(await ask()).toMatchObject({kind: 'refused'});
 });
 
-test('the heartbeat of a waiting request also renews the leases of the GPUs that it already holds', async () => {
+test('the heartbeat of a waiting request also renews the leases of the GPUs that it holds', async () => {
 	const {world} = await createInterruptedWorld(2);
 	await join(world, 'place', 2);
 	const lease = {user: 'bob', type: 'manual', startTime: world.now(), lastHeartbeat: world.now()} as const;

@@ -1,6 +1,6 @@
 /**
-Random queues: people join, release, die, sleep and wake, and each waiter takes what it may. At every rest nobody is blocked by an unrelated request,
-nobody is overtaken, and nothing is left over.
+Random queues of people who join, leave, die, stop and continue. Whenever all requests have settled, no entry is blocked by an unrelated request
+or was overtaken, and no GPU is left over.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -48,13 +48,13 @@ const isAwakeIn =
 	({holder}: {readonly holder?: {readonly pid: number}}): boolean =>
 		processes.get(holder!.pid) !== 'stopped';
 
-/** Lets every entry with a running process take its GPUs, in any order, until no entry can take more. Returns the served entries. */
+/** Lets every entry with a running process take its GPUs until none can take more. Returns the served entries. */
 async function settle(world: TestWorld): Promise<readonly string[]> {
 	const served: string[] = [];
 	for (;;) {
 		const snapshot = await readCurrent(world);
 		let hasChanged = false;
-		// The last entry tries first, because the order of grants must not depend on who looks first.
+		// The last entry tries first, because grants must not depend on which request reads first.
 		for (const record of snapshot.queue.toReversed()) {
 			if (record.kind !== 'entry' || !isAwakeIn(world)(record.entry)) {
 				continue;
@@ -74,7 +74,7 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 			}
 
 			expect(await world.store.commit(grant.plan)).toBe('done');
-			// No GPU is granted, lost and granted again at the same time.
+			// Time passes, so that no GPU is granted twice in the same moment.
 			world.pass(0.001);
 			hasChanged = true;
 			if (grant.kind === 'complete') {
@@ -128,7 +128,7 @@ async function act(world: TestWorld, step: Step, position: number): Promise<void
 			const answer = await reserve(world, {requester: person('new'), count: step.count, durationSeconds: 3600});
 			if (answer.kind === 'granted') {
 				expect(answer.gpus.filter((index) => before.drains.has(index))).toEqual([]);
-				// No entry that is awake and could be served could have used what the newcomer got.
+				// No earlier entry that is awake and can be served could have used what the new request got.
 				for (const {entry} of before.queue.filter((record) => record.kind === 'entry')) {
 					const wantsAny = entry.requestedIds.length === 0;
 					expect(
@@ -166,7 +166,7 @@ const onDrained = ({gpus, drains}: Snapshot): readonly string[] =>
 		.filter(({index}) => drains.has(index))
 		.map(({index, lease}) => `${lease.leaseId}/${index}`);
 
-test('entries that leave the queue let nobody overtake, block nobody and keep no GPUs', async () => {
+test('entries that leave the queue at any time never keep a GPU or block later entries', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 30, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -178,7 +178,7 @@ test('entries that leave the queue let nobody overtake, block nobody and keep no
 				const snapshot = await readCurrent(world);
 				// Drained GPUs are not granted.
 				expect(onDrained(snapshot).filter((hold) => !onDrained(rested).includes(hold))).toEqual([]);
-				// An awake entry for any GPUs was not overtaken by a later one that wants no more of them.
+				// While an entry for any GPUs waits that could be served, no later entry was served. Entries of stopped processes do not count.
 				for (const record of snapshot.queue) {
 					if (
 						record.kind !== 'entry' ||
@@ -193,7 +193,7 @@ test('entries that leave the queue let nobody overtake, block nobody and keep no
 					expect(behind.filter(({id}) => served.includes(id))).toEqual([]);
 				}
 
-				// No free GPU is usable by an active waiter.
+				// No free GPU could serve an entry whose process is awake.
 				const idle = snapshot.gpus
 					.filter((gpu) => gpu.kind === 'free' && !snapshot.drains.has(gpu.index))
 					.map(({index}) => index);
@@ -211,7 +211,7 @@ test('entries that leave the queue let nobody overtake, block nobody and keep no
 					expect(requestedIds.length === 0 ? idle : idle.filter((index) => requestedIds.includes(index))).toEqual([]);
 				}
 
-				// I6: every partial holding has its entry, every queue id has its entry, and the reverse.
+				// Every held GPU has its entry, every queue id has its entry, and every entry has its queue id.
 				for (const {lease} of snapshot.gpus.filter((gpu) => isLeased(gpu))) {
 					expect(lease.partialQueueId === undefined || world.memory.state.queue.includes(lease.partialQueueId)).toBe(
 						true,

@@ -11,7 +11,7 @@ import {createTestWorld, person} from '../../../_helpers/world.js';
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
 
-test("leaveQueue removes the user's queue entry by a prefix of its id, and the waiting request reports its removal", async () => {
+test("leaveQueue removes the user's queue entry by a prefix of its id", async () => {
 	const world = await createLiveWorld(1);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 	const answer = acquire(
@@ -27,7 +27,7 @@ test("leaveQueue removes the user's queue entry by a prefix of its id, and the w
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('leaveQueue refuses an ambiguous prefix and an unreadable entry', async () => {
+test('leaveQueue rejects an ambiguous prefix and an unreadable entry', async () => {
 	const world = await createTestWorld();
 	world.memory.state.queue.push('abc-1', 'abc-2', 'garbage');
 	world.memory.state.entries.set('garbage', '!');
@@ -77,7 +77,7 @@ test('leaveQueueWhileEmpty keeps an entry that already holds a GPU', async () =>
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('leaving the queue releases the GPUs that the entry holds in the same commit, whose event names the GPUs', async () => {
+test('leaveQueue releases the GPUs that the entry holds in the same commit', async () => {
 	const commits: Plan[] = [];
 	const world = await createTestWorld({
 		gpuCount: 2,
@@ -106,7 +106,7 @@ test('leaving the queue releases the GPUs that the entry holds in the same commi
 	expect([gpus.map(({kind}) => kind), queue]).toEqual([['leased', 'free'], []]);
 });
 
-test('a request that leaves the queue while it is granted a GPU either gets the GPU or leaves without it, never both', async () => {
+test('a request that leaves the queue at the moment of a grant gets the GPU or leaves, never both', async () => {
 	const outcomes = new Set<string>();
 	for (let turns = 0; turns < 60; turns += 2) {
 		const world = await createLiveWorld(1);

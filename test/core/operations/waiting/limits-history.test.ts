@@ -1,4 +1,4 @@
-/** Random histories of people whose accounts have limits: nobody ever exceeds a limit, and everybody who can be served is. */
+/** Random commands of accounts with limits. No account ever exceeds its limit, and every request that can be served is. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -52,7 +52,7 @@ const anyStep = fc.oneof(
 
 type Step = typeof anyStep extends fc.Arbitrary<infer One> ? One : never;
 
-/** Each step may have another one that happens between its read and its commit. */
+/** During each step, another one can happen between its read and its commit. */
 const anyHistory = fc.array(fc.record({step: anyStep, intruder: fc.option(anyAsk, {freq: 2, nil: undefined})}), {
 	minLength: 8,
 	maxLength: 30,
@@ -64,7 +64,7 @@ const heldBy = ({gpus}: Pick<Snapshot, 'gpus'>, account: string): number =>
 const limitIn = (world: World, snapshot: Snapshot, account: string): number =>
 	limitsFor(world, snapshot, person(account))['max-gpus']?.value ?? Infinity;
 
-/** Fails if a commit lets an account hold more GPUs than its limit, unless it held as many before the limit was lowered. */
+/** Returns a world that fails if a commit lets an account exceed its limit. An account may keep what it held before the limit was lowered. */
 const guarded = (world: TestWorld, before: () => Promise<void>): TestWorld => ({
 	...world,
 	store: {
@@ -108,13 +108,13 @@ class Game {
 	}
 
 	async play(step: Step, intruder: Step | undefined): Promise<void> {
-		// Waiters do not expect a conflict here: `settle` alone changes the pool.
+		// `settle` must be the only one to change the pool, because its requests do not expect a conflict.
 		this.#intruder = step.do === 'settle' || intruder?.do === 'settle' ? undefined : intruder;
 		await this.#do(step);
 		this.#intruder = undefined;
 	}
 
-	/** Lets everybody release everything until all requests are served. */
+	/** Releases all reservations repeatedly until every request is served. */
 	async finish(): Promise<void> {
 		this.#wake();
 		for (let rounds = 0; ; rounds++) {
@@ -132,7 +132,7 @@ class Game {
 		}
 	}
 
-	/** The first request whose account may hold more GPUs has taken every GPU that it can use. */
+	/** Checks that the first request within its account's limit has taken every GPU that it can use. */
 	#expectNobodyHeldUp(snapshot: Snapshot): void {
 		const seen = new Set<string>();
 		for (const {entry} of entriesOf(snapshot)) {
@@ -236,7 +236,7 @@ class Game {
 	}
 }
 
-test('no commit lets an account exceed its limit, and every request that its limit allows is served', async () => {
+test('random commands never let an account exceed its limit', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			const world = await createTestWorld({gpuCount});

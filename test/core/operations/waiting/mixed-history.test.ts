@@ -9,9 +9,9 @@ import {anyHistory, gpuCount, play, type History} from './_mixed-history.js';
 const runs = Number(process.env['MIXED_RUNS'] ?? (isLong ? 3000 : 40));
 const {MIXED_SEED: seed} = process.env;
 
-/** Histories that once failed, with their seeds. */
+/** Histories that failed once, with their seeds. */
 const found: ReadonlyArray<[History]> = [
-	// Drains of an instance and a GPU were recorded again and again, because they were read back in another order. Seed 12.
+	// Drains of an instance and of a GPU were recorded repeatedly, because they were read back in another order. Seed 12.
 	[
 		{
 			isFull: true,
@@ -37,7 +37,7 @@ const found: ReadonlyArray<[History]> = [
 			],
 		},
 	],
-	// The holder of a share of a GPU with an unknown mode blocked another GPU. Seed 11.
+	// The holder of a share of a GPU with an unknown MIG mode blocked another GPU. Seed 11.
 	[
 		{
 			isFull: true,
@@ -51,7 +51,7 @@ const found: ReadonlyArray<[History]> = [
 	],
 ];
 
-test('random requests for instances, shares and GPUs never overtake or block each other, and undo restores everything', async () => {
+test('random requests for MIG instances, shares and whole GPUs never overtake or block each other', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			await play(await createTestWorld({gpuCount}), history);

@@ -1,4 +1,7 @@
-/** Random queues of mixed requests on a mixed box: no servable entry is overtaken, and no request blocks another. */
+/**
+Random queues of requests with different requirements on a machine with different GPUs. No entry that can be served is overtaken, and no request
+blocks another.
+*/
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
@@ -83,7 +86,7 @@ function setsFor({count, ids, need = {}}: Wanted, box: readonly GpuReading[]): R
 	);
 }
 
-/** GPUs without a final holder: free ones, and those that these entries hold while they wait. */
+/** Returns the GPUs that are free or held by these waiting entries. */
 const looseGpus = ({gpus}: Snapshot, holders: readonly string[]): readonly number[] =>
 	gpus
 		.filter(
@@ -91,7 +94,7 @@ const looseGpus = ({gpus}: Snapshot, holders: readonly string[]): readonly numbe
 		)
 		.map(({index}) => index);
 
-/** Checks that no entry waits although unclaimed parts could serve it. */
+/** Checks that no entry waits although GPUs that nobody claims could serve it. */
 function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): void {
 	const entries = entriesOf(snapshot);
 	const wantedBefore = new Set<number>();
@@ -111,7 +114,7 @@ function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): vo
 	}
 }
 
-/** Checks that later entries got nothing that an earlier one could use. */
+/** Checks that later entries got nothing that an earlier entry could have used. */
 function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly GpuReading[]): void {
 	const earlier = entriesOf(before);
 	for (const {id, entry} of entriesOf(after)) {
@@ -132,7 +135,7 @@ function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly
 	}
 }
 
-test('all queue entries with different requirements are served, without overtaking and without blocking each other', async () => {
+test('random queue entries with different requirements are all served in order', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 16, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -189,7 +192,7 @@ test('all queue entries with different requirements are served, without overtaki
 				const rested = await readCurrent(world);
 				await settle(world);
 				const after = await readCurrent(world);
-				// An unknown GPU may or may not serve the entry.
+				// It is not known whether a GPU with unknown readings could serve the entry.
 				const known = boxNow();
 				if (blind.size === 0) {
 					checkNobodyIsHeldUp(after, known);
@@ -243,7 +246,7 @@ test('a queue entry gets only GPUs that meet its requirements', async () => {
 	);
 }, 60_000);
 
-test('a queue entry with an unknown requirement waits until the value is known, and shows why', async () => {
+test('a queue entry waits while it is unknown whether any GPU meets its requirement', async () => {
 	const world = await createTestWorld({gpuCount});
 	const isKnown = () => world.scans() > 3;
 	world.see(() =>

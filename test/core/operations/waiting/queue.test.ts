@@ -14,12 +14,12 @@ const claimed = (queue: readonly QueueRecord[], gpuCount = 4, isAwake: (entry: Q
 		]),
 	);
 
-test('a queue entry for any GPU has a claim on all GPUs, and an entry with GPU ids only on those', () => {
+test('a queue entry for any GPU has a claim on every GPU, and an entry with GPU ids only on those', () => {
 	expect(claimed([entry('a', {requestedCount: 2})])).toEqual({0: 'a', 1: 'a', 2: 'a', 3: 'a'});
 	expect(claimed([entry('a', {requestedCount: 1, requestedIds: [3]})])).toEqual({3: 'a'});
 });
 
-test('the first queue entry has a claim on the GPU that it requested, and the next entry on the others', () => {
+test('the next queue entry has a claim on the GPUs that the first one did not request', () => {
 	expect(claimed([entry('a', {requestedIds: [3]}), entry('b', {requestedCount: 1})])).toEqual({
 		0: 'b',
 		1: 'b',
@@ -53,7 +53,7 @@ test('stopped, missing and unreadable queue entries have no claim on any GPU', (
 	expect(claimed(queue, 4, ({id}) => id !== 'asleep')).toEqual({1: 'b'});
 });
 
-test('a new entry at the end of the queue takes no claim from earlier entries', () => {
+test('a new entry at the end of the queue takes no claim away from earlier entries', () => {
 	const wants = fc.oneof(
 		fc.record({requestedCount: fc.integer({min: 1, max: 9})}),
 		fc.record({requestedIds: fc.uniqueArray(fc.integer({min: 0, max: 9}), {minLength: 1})}),
@@ -70,13 +70,13 @@ test('a new entry at the end of the queue takes no claim from earlier entries', 
 	);
 });
 
-/** Entries for a number of GPUs or for one by id. */
+/** Entries for a number of GPUs, or for one GPU id. */
 const anyOfGpus: fc.Arbitrary<Partial<QueueEntry>> = fc.oneof(
 	fc.record({requestedCount: fc.integer({min: 1, max: 3})}),
 	fc.record({requestedIds: fc.uniqueArray(fc.nat(3), {minLength: 1, maxLength: 2})}),
 );
 
-/** Entries for MIG instances, with eligible instances from an earlier scan. */
+/** Entries for MIG instances that an earlier scan found eligible. */
 const anyOfInstances: fc.Arbitrary<Partial<QueueEntry>> = fc.record({
 	requestedCount: fc.integer({min: 1, max: 2}),
 	need: fc.constant({mig: {profile: '1g.10gb'}}),
@@ -86,7 +86,7 @@ const anyOfInstances: fc.Arbitrary<Partial<QueueEntry>> = fc.record({
 	),
 });
 
-test('queue entries for MIG instances do not affect what entries for whole GPUs can get, and vice versa', () => {
+test('a queue entry for MIG instances does not change what an entry for whole GPUs can get', () => {
 	const anyQueue = fc.array(fc.oneof(anyOfGpus, anyOfInstances), {minLength: 1, maxLength: 6});
 	const gpus = [0, 1, 2, 3].map((index): GpuRecord => ({kind: 'free', index, raw: undefined}));
 	/** Returns what each entry could take on a free machine. */

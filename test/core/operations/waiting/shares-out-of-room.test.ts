@@ -1,4 +1,4 @@
-/** A share that is held while waiting, when a process without a reservation fills the memory. */
+/** A share that a waiting request holds, on a GPU whose memory a process without a reservation fills. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
@@ -43,7 +43,7 @@ const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 		({index, lease}) => `${index} ${lease.partialQueueId ?? lease.leaseId}`,
 	);
 
-/** The entry wants two shares and holds one on GPU 0. The other GPUs are leased whole. */
+/** Creates a pool in which an entry wants two shares and holds one on GPU 0. The other GPUs are leased as a whole. */
 async function waitForTwo(): Promise<TestWorld> {
 	const world = await createBox();
 	for (const id of [1, 2]) {
@@ -56,7 +56,7 @@ async function waitForTwo(): Promise<TestWorld> {
 	return world;
 }
 
-test('a waiting request gives up a held share for one on another GPU when others fill the memory of the first GPU', async () => {
+test("a waiting request swaps a held share for one on another GPU if others fill the first GPU's memory", async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -68,7 +68,7 @@ test('a waiting request gives up a held share for one on another GPU when others
 	expect(await heldIn(world)).toEqual(['1 lease-first', '2 lease-first']);
 });
 
-test('a waiting request is granted the share that it holds if the share still fits', async () => {
+test('a waiting request is granted a held share that still fits', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 30_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -76,7 +76,7 @@ test('a waiting request is granted the share that it holds if the share still fi
 	expect(await heldIn(world)).toEqual(['0 lease-first', '1 lease-first', '2 alice-2']);
 });
 
-test('a waiting request takes a share again when its GPU has enough free memory again', async () => {
+test('a waiting request takes a share again once its GPU has enough free memory', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});

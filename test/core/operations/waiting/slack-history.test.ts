@@ -1,4 +1,4 @@
-/** Random histories of 50 accounts that may exceed their limit while nobody else waits. */
+/** Random commands of 50 accounts that may exceed their limit while nobody else waits. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
@@ -63,7 +63,7 @@ const anyStep = fc.oneof(
 
 type Step = typeof anyStep extends fc.Arbitrary<infer One> ? One : never;
 
-/** Each step may have another one that happens between its read and its commit. */
+/** During each step, another one can happen between its read and its commit. */
 const anyHistory = fc.array(fc.record({step: anyStep, intruder: fc.option(anyAsk, {freq: 2, nil: undefined})}), {
 	minLength: 10,
 	maxLength: 40,
@@ -79,7 +79,7 @@ const heldIn = ({gpus}: Snapshot, account: string): readonly Lease[] =>
 const limitIn = (world: World, snapshot: Snapshot, account: string): number =>
 	limitsFor(world, snapshot, person(account))['max-gpus']?.value ?? Infinity;
 
-/** The accounts of requests that wait, although their limit allows what they want. */
+/** Returns the accounts of requests that wait although their limit allows what they want. */
 const entitledIn = (snapshot: Snapshot): readonly string[] => {
 	const {overLimitOf} = accountLimitsSeen(snapshot);
 	return entriesOf(snapshot)
@@ -87,7 +87,7 @@ const entitledIn = (snapshot: Snapshot): readonly string[] => {
 		.map(({entry}) => ownerOf(entry));
 };
 
-/** Counts what the histories contained, so that the test cannot pass without it. */
+/** Counts what happened, because the test proves nothing if it never happens. */
 const seen = {granted: 0, ended: 0};
 
 class Game {
@@ -126,7 +126,7 @@ class Game {
 			const old = heldIn(before, account);
 			const held = heldIn(after, account);
 			const unmarked = (leases: readonly Lease[]): number => leases.filter(({slack}) => slack === undefined).length;
-			// Jobs, shares and everything within the limit never exceed it.
+			// Jobs, shares and reservations within the limit never exceed it.
 			expect(unmarked(held)).toBeLessThanOrEqual(Math.max(limitIn(this.#world, after, account), unmarked(old)));
 			const granted = held.filter(({leaseId, slack}) => slack && old.every((lease) => lease.leaseId !== leaseId));
 			if (granted.length > 0) {
@@ -159,13 +159,13 @@ class Game {
 	}
 
 	async play(step: Step, intruder: Step | undefined): Promise<void> {
-		// Waiters do not expect a conflict here: `settle` alone changes the pool.
+		// `settle` must be the only one to change the pool, because its requests do not expect a conflict.
 		this.#intruder = step.do === 'settle' ? undefined : intruder;
 		await this.#do(step);
 		this.#intruder = undefined;
 	}
 
-	/** Lets everybody release everything within the limit until all requests are served. What is beyond a limit goes back by itself. */
+	/** Releases all reservations within the limits until every request is served. Reservations beyond a limit end by themselves. */
 	async finish(): Promise<void> {
 		for (let rounds = 0; ; rounds++) {
 			expect(rounds).toBeLessThan(60);
@@ -190,7 +190,7 @@ class Game {
 		}
 	}
 
-	/** For the first request that its limit allows, nothing of others stays beyond a limit. */
+	/** Checks that no other account stays beyond its limit while a request within its own limit waits. */
 	#expectNobodyHeldUp(snapshot: Snapshot): void {
 		const {overLimitOf} = accountLimitsSeen(snapshot);
 		const first = entriesOf(snapshot).find(({entry}) => overLimitOf(entry) === undefined)?.entry;
@@ -223,7 +223,7 @@ class Game {
 						? acquireNow(world, request, `taken-${id}`)
 						: joinQueue(world, {id, request, waitSeconds: undefined}));
 				} catch (error) {
-					// A request for more than the limit fails at once if it cannot exceed it.
+					// A request for more than the limit fails at once if it may not exceed the limit.
 					expect(error).toBeInstanceOf(CanhazgpuError);
 					expect(error).toMatchObject({code: 'impossible'});
 				}
@@ -275,7 +275,7 @@ class Game {
 	}
 }
 
-test('only marked reservations exceed a limit, only while nobody else waits, and they go back when somebody does', async () => {
+test('with limits.slack, random commands exceed a limit only while nobody else waits', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			const world = await createTestWorld({gpuCount});

@@ -1,4 +1,4 @@
-/** Tests that a process in an isolated job does not wait, because it would block the queue. */
+/** A process in an isolated job does not wait in the queue, because it cannot see every GPU and would block others. */
 import {expect, test} from 'vitest';
 import type {Observation} from '../../../../source/core/model/types.js';
 import {release} from '../../../../source/core/operations/reservations.js';
@@ -17,7 +17,7 @@ const partial = (): Observation =>
 
 const waiting = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined};
 
-test('acquire in an isolated job grants a visible GPU and refuses an invisible one without joining the queue', async () => {
+test('acquire in an isolated job rejects a GPU that it cannot see instead of joining the queue', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.see(partial);
 	expect(await acquire(world, wants({ids: [0]}), waiting)).toMatchObject({kind: 'granted', gpus: [0]});
@@ -32,11 +32,11 @@ test('acquire in an isolated job grants a visible GPU and refuses an invisible o
 	const {queue, gpus} = await world.store.read();
 	expect(queue).toEqual([]);
 	expect(gpus[1]).toMatchObject({kind: 'free'});
-	// A request without a wait is refused with the GPU.
+	// A request that may not wait is refused, and the refusal names the GPU.
 	expect(await acquire(world, wants({ids: [1]}), {...waiting, waitSeconds: 0})).toMatchObject({kind: 'refused'});
 });
 
-test('a waiting request leaves the queue when its first scan cannot see every GPU', async () => {
+test('a waiting request leaves the queue if its first scan cannot see every GPU', async () => {
 	const world = await createLiveWorld(1);
 	await acquire(world, wants({requester: alice}), waiting);
 	const first = start(world, wants());
@@ -53,7 +53,7 @@ test('a waiting request leaves the queue when its first scan cannot see every GP
 	expect((await world.store.read()).queue).toEqual([]);
 });
 
-test('a grant to a queue entry needs a read of the store that is newer than the scan', async () => {
+test('planWithScan returns "stale" if its scan is newer than the read of the store', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const request = {requester: alice, count: 1, tenure: {type: 'run'}} as const;
 	await joinQueue(world, {id: 'place', request, waitSeconds: undefined});

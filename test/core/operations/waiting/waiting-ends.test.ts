@@ -1,4 +1,4 @@
-/** How a wait ends while a lock is held or the last answer is lost. The clock is the test's, so each wait passes at once. */
+/** How a wait ends while a lock is held or the last answer is lost. The test controls the clock, so no wait takes real time. */
 import {expect, test} from 'vitest';
 import type {Store} from '../../../../source/core/model/ports.js';
 import {readStatus, reserve} from '../../../../source/core/operations/reservations.js';
@@ -34,7 +34,7 @@ const wait = async (
 
 const ownersOf = async (world: TestWorld) => (await readStatus(world)).rows.map(({owner}) => owner);
 
-/** Loses the answers to grants, and then runs this. */
+/** Returns a store wrapper that loses the answers to grants and then calls a function. */
 const losingGrants =
 	(then: () => void) =>
 	(store: Store): Store => ({
@@ -50,7 +50,7 @@ const losingGrants =
 		},
 	});
 
-test('a request joins the queue while the Go canhazgpu holds its lock for a long time, and reports that it waits', async () => {
+test('a request joins the queue while the Go canhazgpu holds its lock for a long time', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	const progress: Progress[] = [];
@@ -64,7 +64,7 @@ test('a request joins the queue while the Go canhazgpu holds its lock for a long
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a lock left by a dead Go canhazgpu prevents neither leaving the queue nor the time limit', async () => {
+test('a waiting request can end although a dead Go canhazgpu left its lock behind', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	expect(await wait(world, {waitSeconds: 60})).toEqual({kind: 'gave-up', reason: 'timeout'});
@@ -79,7 +79,7 @@ test('a lock left by a dead Go canhazgpu prevents neither leaving the queue nor 
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('canceling a wait while the answer to its grant is lost leaves nothing reserved', async () => {
+test('canceling a wait releases the GPUs even if the answer to their grant was lost', async () => {
 	const controller = new AbortController();
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -93,7 +93,7 @@ test('canceling a wait while the answer to its grant is lost leaves nothing rese
 	expect(await historyOf(world.store)).toMatchObject([{user: 'alice'}, {user: 'bob', endReason: 'released'}]);
 });
 
-test('a waiting request reports a grant at its time limit if the answer to the grant was lost before', async () => {
+test("a waiting request reports a grant at its time limit if the grant's answer was lost", async () => {
 	let isLost = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -105,7 +105,7 @@ test('a waiting request reports a grant at its time limit if the answer to the g
 				...losing,
 				async read(options) {
 					if (isLost) {
-						// The store is away until the time limit, and once more.
+						// The store does not answer until the time limit, and once more after it.
 						isLost = world.clock.monotonicMs() < 60_000;
 						throw unreachable();
 					}
@@ -120,7 +120,7 @@ test('a waiting request reports a grant at its time limit if the answer to the g
 	expect(await ownersOf(world)).toEqual(['bob']);
 });
 
-test('a wait that ends while the store is down does not claim that it left the queue', async () => {
+test('a wait that ends while the store is down does not claim to have left the queue', async () => {
 	let isAway = false;
 	const failing =
 		<Parameters extends readonly unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>
@@ -146,7 +146,7 @@ test('a wait that ends while the store is down does not claim that it left the q
 	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout', isUnsure: true});
 });
 
-test('canceling a wait during the first scan ends at once and never joins the queue', async () => {
+test('canceling a wait during its first scan ends it at once without joining the queue', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const controller = new AbortController();
 	const hanging = {

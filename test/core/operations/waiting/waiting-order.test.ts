@@ -37,10 +37,10 @@ test('an entry for GPU 0 does not block an entry that can use GPU 1', async () =
 	await picky.answer;
 });
 
-test('a stopped waiting request has no claim on GPUs until it continues', async () => {
+test('a waiting request whose process is stopped has no claim on GPUs until it continues', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
-	// Only its position matters, because nobody scans for it.
+	// Nothing scans for this entry. Only its position matters.
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: manualHour, waitSeconds: undefined};
 	const {host, now} = {host: world.as(11).host, now: (await world.store.read()).now};
 	await world.store.commit(planJoin(entryFor(asleep, host, now), 'box'));
@@ -51,7 +51,7 @@ test('a stopped waiting request has no claim on GPUs until it continues', async 
 	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a stopped waiting request that noted a GPU as used does not keep later requests from scanning that GPU', async () => {
+test("a stopped request's note that a GPU is in use does not keep later requests from scanning it", async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: manualHour, waitSeconds: undefined};
@@ -72,7 +72,7 @@ test('an earlier entry takes over the GPUs that a later entry holds', async () =
 	await first.waits();
 	const second = start(world.as(12), wants({requester: alice, count: 2}));
 	await second.waits();
-	// The second gets one while the first sleeps. Then the first wakes.
+	// The second request gets a GPU while the first is stopped. Then the first continues.
 	world.processes.set(11, 'stopped');
 	const {expiry_time: _, ...record} = JSON.parse(world.memory.state.gpus.get(0)!) as Record<string, unknown>;
 	world.memory.state.gpus.set(0, JSON.stringify({...record, partial_queue_id: world.memory.state.queue[1]}));
@@ -86,7 +86,7 @@ test('an earlier entry takes over the GPUs that a later entry holds', async () =
 	await second.answer;
 });
 
-test('the dead first entry of the queue is removed, its GPUs are released, and the next entry is served', async () => {
+test('a dead first entry is removed from the queue, and the next entry is served', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0]);
 	const controller = new AbortController();
@@ -127,7 +127,7 @@ test('twenty waiting requests are served in the order in which they joined', asy
 	expect(world.memory.state.gpus.values().toArray()).toEqual([expect.stringContaining('last_released')]);
 });
 
-test('joining the queue again with the id of a restored entry keeps its position', async () => {
+test('joining the queue again with the id of an existing entry keeps its position', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	for (const id of ['first', 'second', 'first']) {

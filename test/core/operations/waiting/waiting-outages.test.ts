@@ -1,4 +1,4 @@
-/** A waiter whose store is down, loses data, or loses an answer. The clock is the test's, so each wait passes at once. */
+/** A waiting request whose store is down, loses data or loses an answer. The test controls the clock, so no wait takes real time. */
 import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../../source/core/model/ports.js';
 import {extend, readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
@@ -21,7 +21,7 @@ const hold = async (world: TestWorld, ids: readonly number[]): Promise<void> => 
 	await reserve(world, {requester: alice, count: 1, ids, durationSeconds: 100_000});
 };
 
-/** An entry of a live local process. */
+/** The fields of an entry whose process is alive on this machine. */
 const livingHolder = ({host: {machineId: machine, bootId}}: TestWorld, pid = 1000) => ({
 	machine,
 	bootId,
@@ -29,7 +29,7 @@ const livingHolder = ({host: {machineId: machine, bootId}}: TestWorld, pid = 100
 	lastHeartbeat: startTime + 10_000,
 });
 
-/** Waits. `onProgress` can change the world, as others would meanwhile. */
+/** Waits for a GPU. `onProgress` can change the world, as other processes would. */
 async function wait(
 	world: TestWorld,
 	{
@@ -49,7 +49,7 @@ async function wait(
 	return {answer, kinds: progress.map(({kind}) => kind)};
 }
 
-test('a waiting request sends heartbeats for its queue position and the GPUs that it holds every half minute', async () => {
+test('a waiting request sends heartbeats for its queue entry and its held GPUs every half minute', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const {entries} = world.memory.state;
@@ -72,7 +72,7 @@ test('a waiting request sends heartbeats for its queue position and the GPUs tha
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('an entry far back in the queue keeps its position by heartbeats alone, and removes dead entries ahead of it', async () => {
+test('an entry far back in the queue keeps its position by heartbeats alone', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	const others = new Map(
@@ -154,7 +154,7 @@ test('a waiting request keeps its position while the store is down', async () =>
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a waiting request joins the queue again at its end if the store has lost everything but the pool', async () => {
+test('a waiting request rejoins the queue at its end if the store has lost everything but the pool', async () => {
 	let isAway = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -227,7 +227,7 @@ test('a queue entry that the store lost returns ahead of later entries', async (
 	expect(world.memory.state.queue).toEqual(['later']);
 });
 
-test('a queue entry that is missing after a restore joins again and gets nothing for five seconds', async () => {
+test('a queue entry that is missing after a restore rejoins, but gets no GPU for five seconds', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	let restoredAt = NaN;
@@ -248,7 +248,7 @@ test('a queue entry that is missing after a restore joins again and gets nothing
 });
 
 test.each([
-	['dropped while its process was stopped for long joins the queue again', 130, 'granted'],
+	['dropped while its process was stopped for more than two minutes joins the queue again', 130, 'granted'],
 	['removed from the queue by another user ends its wait', 1, 'gave-up'],
 ])('a queue entry that was %s', async (_, silentSeconds, kind) => {
 	const world = await createTestWorld({gpuCount: 1});
@@ -269,7 +269,7 @@ test.each([
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('a waiting request finds out by reading that it was granted GPUs if the answer was lost', async () => {
+test("a waiting request whose grant's answer was lost finds its GPUs by reading", async () => {
 	let isLosing = false;
 	const withLoss = (store: Store): Store => ({
 		...store,
@@ -375,7 +375,7 @@ test('extend finds out by reading whether a change with a lost answer was made',
 	isLosing = true;
 	const {extended} = await extend(world, alice, {by: 'label', label: 'alice'}, {by: 60});
 	expect(extended).toHaveLength(1);
-	// The extension was made once.
+	// The reservation was extended only once.
 	expect((await readStatus(world)).rows[0]!.remainingSeconds).toBeLessThanOrEqual(660);
 	await release(world, alice, {by: 'label', label: 'alice'});
 });

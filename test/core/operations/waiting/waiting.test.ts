@@ -8,14 +8,14 @@ import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {bob, free, hold, start, wants} from './_waiting.js';
 
 describe('a request that may wait', () => {
-	test('does not join the queue if enough GPUs are free, or if it may not wait', async () => {
+	test('never joins the queue if enough GPUs are free or if it may not wait', async () => {
 		const world = await createLiveWorld(1);
 		expect(await start(world, wants()).answer).toMatchObject({kind: 'granted', gpus: [0]});
 		expect(await start(world, wants(), {waitSeconds: 0}).answer).toMatchObject({kind: 'refused'});
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('is granted a released GPU at once and leaves no entry behind', async () => {
+	test('is granted a GPU as soon as the GPU is released', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0]);
 		const waiter = start(world, wants({note: 'please'}));
@@ -32,7 +32,7 @@ describe('a request that may wait', () => {
 		expect(world.memory.state.entries.size).toBe(0);
 	});
 
-	test('keeps the GPUs that it already has until it gets the rest, and its reservation time starts only then', async () => {
+	test('keeps the GPUs that it already holds until it gets the rest', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0, 1]);
 		const waiter = start(world, wants({count: 2}));
@@ -43,7 +43,7 @@ describe('a request that may wait', () => {
 		);
 		expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
 		expect(queueRows((await readStatus(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
-		// A release by the owner does not touch holdings of the queue.
+		// A release by the owner keeps GPUs that a waiting request holds.
 		expect((await release(world, bob, {by: 'gpus', ids: [1]})).released).toEqual([]);
 		await free(world, 0);
 		const answer = await waiter.answer;
@@ -57,7 +57,7 @@ describe('a request that may wait', () => {
 		expect(snapshot.queue).toEqual([]);
 	});
 
-	test('leaves the queue when it is canceled, and releases the GPUs that it holds with a usage record', async () => {
+	test('releases its held GPUs when it is canceled', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0]);
 		const waiter = start(world, wants({count: 2}));
@@ -101,7 +101,7 @@ describe('a request that may wait', () => {
 	});
 
 	test.each(['at once', 'once the caller uses the GPU'])(
-		'records the unreserved use that its scan found, %s',
+		'records the use of unreserved GPUs that its scan found, %s',
 		async (when) => {
 			const world = await createLiveWorld(2);
 			await hold(world, [0]);
@@ -124,7 +124,7 @@ describe('a request that may wait', () => {
 		},
 	);
 
-	test('reports why required GPUs without a holder are unavailable', async () => {
+	test('reports why a required GPU that nobody holds is unavailable', async () => {
 		const world = await createLiveWorld(3);
 		const broken = {...idleReading(1), failure: 'GPU requires reset'};
 		world.see(() => observationOf([idleReading(0), broken, {...broken, index: 2}]));
@@ -144,7 +144,7 @@ describe('a request that may wait', () => {
 		await waiter.answer;
 	});
 
-	test('fails at once and never joins the queue if it is impossible', async () => {
+	test('fails at once without joining the queue if it is impossible', async () => {
 		const world = await createLiveWorld(2);
 		await expect(start(world, wants({count: 3})).answer).rejects.toMatchObject({code: 'impossible'});
 		await expect(start(world, wants({ids: [7]})).answer).rejects.toMatchObject({code: 'impossible'});

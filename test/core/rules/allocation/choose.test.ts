@@ -6,7 +6,7 @@ import type {GpuLink, GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../../
 import {randomFrom} from '../../../_helpers/world.js';
 import {mixedBox, pairedLinks} from '../../../_helpers/mixed-box.js';
 
-/** The mixed box in some state. */
+/** A random state of the machine with different GPUs. */
 type State = {
 	readonly snapshot: Snapshot;
 	readonly readings: readonly GpuReading[];
@@ -35,7 +35,7 @@ function randomState(random: () => number): State {
 		numaNode: random() < 0.1 ? undefined : Math.floor(reading.index / 4),
 		pciRoot: random() < 0.1 ? undefined : `pci${Math.floor(reading.index / 2)}`,
 	}));
-	// Usually the pairs of the box, and sometimes any links.
+	// The GPUs are linked in pairs, or at random.
 	const isPaired = random() < 0.5;
 	const any = indexes.map((one) =>
 		indexes.map((other) => (one === other ? undefined : pick([...linkNames, undefined]))),
@@ -55,7 +55,7 @@ const setsOf = (items: readonly number[], count: number): ReadonlyArray<readonly
 const releasedOf = (record: GpuRecord | undefined): number | undefined =>
 	record?.kind === 'free' ? record.lastReleased : undefined;
 
-/** A simple model of the help text: each rule keeps the best of the sets that the rules before it kept. */
+/** A simple model of the help text, in which each rule keeps the best of the sets that the previous rules kept. */
 function bestByWords(strategy: StrategyName, groups: ReadonlyArray<readonly number[]>, count: number, state: State) {
 	const {snapshot, readings, links} = state;
 	const free = [...new Set(groups.flat())];
@@ -141,11 +141,11 @@ const groupings: ReadonlyArray<ReadonlyArray<readonly number[]>> = [
 	],
 ];
 
-/** Cases for each strategy: 60,000 in all. */
+/** The number of cases for each strategy. */
 const states = 10_000;
 
 describe.each(strategyNames)('the strategy %s on a machine with different GPUs', (strategy) => {
-	test('chooses as documented, for any order of the GPUs', () => {
+	test('chooses the documented GPUs, for any order of the GPUs', () => {
 		const random = randomFrom(strategyNames.indexOf(strategy) + 1);
 		for (let index = 0; index < states; index++) {
 			const state = randomState(random);
@@ -214,7 +214,7 @@ describe('the strategies', () => {
 		expect(taken('cool', indexes, 2, readings([], [50, 40, 30, 60]))).toEqual([2, 1]);
 	});
 
-	test('take GPUs that other requests hold while waiting last, and as few as possible', () => {
+	test('choose GPUs that waiting requests hold last, and as few of them as possible', () => {
 		const snapshot = snapshotOf(
 			indexes.map((index) => ({kind: 'free', index, raw: ''})),
 			new Map(),

@@ -1,4 +1,4 @@
-/** Which GPU has room for a share, compared with a simple rule on random boxes. */
+/** Which GPUs have enough memory for a share, compared with a simple rule on random machines. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuProcess, GpuReading, GpuRecord, Lease} from '../../../../source/core/model/types.js';
@@ -52,7 +52,7 @@ const sumOf = (values: readonly number[]): number => {
 };
 
 describe('the reserved memory of a shared GPU', () => {
-	test('is the larger of request and use for each share, plus all memory that no share uses', () => {
+	test("is the sum of each share's requested or used memory, whichever is larger, and all other used memory", () => {
 		const people = ['alice', 'bob', 'carol'];
 		fc.assert(
 			fc.property(
@@ -80,16 +80,16 @@ describe('the reserved memory of a shared GPU', () => {
 		);
 	});
 
-	test('counts a job that is still loading by its request, and a job that exceeds its request by its use', () => {
+	test('counts the request of a job that still loads, and the actual use of a job that exceeds its request', () => {
 		const shares = [share('alice', 8000), share('bob', 16_000)];
 		expect(committedMiB(shares, reading(500, process('alice', 100)))).toBe(24_000 + 400);
 		expect(committedMiB(shares, reading(20_000, process('alice', 12_000), process('bob', 8000)))).toBe(28_000);
 		expect(committedMiB(shares, reading(undefined))).toBeUndefined();
-		// A tool that reports more memory for the processes than for the GPU measured them at different times.
+		// A tool that reports more memory for the processes than for the GPU has measured them at different times.
 		expect(committedMiB(shares, reading(500, process('alice', 12_000)))).toBe(28_000);
 	});
 
-	test('counts a process for the share of its account whose job is its ancestor', () => {
+	test('counts a process toward the share of the job that started it', () => {
 		const shares = [
 			share('alice', 8000, {leaseId: '1', job: {pid: 10}}),
 			share('alice', 8000, {leaseId: '2', job: {pid: 20}}),
@@ -121,7 +121,7 @@ describe('several shares of one account on a GPU', () => {
 			sizes.map((mebibytes, index) => process('alice', mebibytes, {pid: 10 + index})),
 		).shares.map(({memoryUsedMiB}) => memoryUsedMiB);
 
-	test('divide processes of unknown origin so that each fits its share, if possible', () => {
+	test('divide processes of unknown origin among them so that each fits its share, if possible', () => {
 		expect(usedBy(12_000, 19_000)).toEqual([19_000, 12_000]);
 		expect(usedBy(4000)).toEqual([4000, 0]);
 		expect(usedBy(30_000)).toEqual([30_000, 0]);
@@ -130,14 +130,14 @@ describe('several shares of one account on a GPU', () => {
 		);
 	});
 
-	test('do not count as overused while their requests together are enough, for any order of the processes', () => {
+	test('do not count as overused as long as their requests together cover the processes', () => {
 		fc.assert(
 			fc.property(fc.array(fc.integer({min: 1, max: 8000}), {maxLength: 6}), (sizes) => {
 				const used = usedBy(...sizes);
 				const total = sizes.reduce((sum, size) => sum + size, 0);
 				expect(used.reduce<number>((sum, value) => sum + value!, 0)).toBe(total);
 				expect(usedBy(...sizes.toReversed())).toEqual(used);
-				// No process is larger than what is left in some share, as long as the shares together have that much left.
+				// Some share has room for the largest process, as long as the shares together have that much left.
 				if (total <= 36_000 - 8000) {
 					expect(shares.filter(({memoryMiB}, index) => isOverused({memoryMiB, memoryUsedMiB: used[index]}))).toEqual(
 						[],
@@ -174,19 +174,19 @@ describe('the free memory for a share', () => {
 describe('candidateOf', () => {
 	const none = () => false;
 
-	test('never shares a GPU that is leased as a whole, and never leases a shared GPU as a whole', () => {
+	test('never offers a whole GPU that is shared, or a share of a GPU that is leased as a whole', () => {
 		const alone: GpuRecord = {kind: 'leased', index: 0, raw: '{}', lease: {...share('alice', 1), memoryMiB: undefined}};
 		expect(candidateOf(alone, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'leased'});
 		const record = shared(0, share('alice', 1));
 		expect(candidateOf(record, {share: undefined, canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
-	test('never offers a memory share while somebody has a MIG instance, even after MIG was disabled', () => {
+	test('never offers a memory share while a MIG instance is leased, even after MIG was disabled', () => {
 		const record = shared(0, share('alice', 1, {memoryMiB: undefined, mig: {number: 0, uuid: 'MIG-0'}}));
 		expect(candidateOf(record, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
-	test('takes GPUs that waiting requests hold from the last queue entry first, and no more than needed', () => {
+	test('takes only as many held GPUs as needed, from the last queue entry first', () => {
 		const shares = ['a', 'b', 'c'].map((id) => share(id, 20_000, {partialQueueId: id}));
 		const record = shared(0, share('alice', 10_000), ...shares);
 		const canTake = ({partialQueueId}: Lease): boolean => partialQueueId !== undefined && partialQueueId !== 'c';

@@ -7,7 +7,7 @@ import {CanhazgpuError} from '../../../../source/errors.js';
 import {splitReading} from '../../../_helpers/mig-box.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
-/** GPU 0 is whole. The others are in MIG mode. */
+/** GPU 0 is not in MIG mode. The others are. */
 const box = [idleReading(0), splitReading(1, ['1g.10gb', '1g.10gb', '3g.40gb']), splitReading(2, [])];
 
 function said(wanted: Wanted, gpus: readonly GpuReading[] = box): readonly unknown[] | undefined {
@@ -32,7 +32,7 @@ describe('an impossible request', () => {
 	test.each<[string, Wanted, string, string]>([
 		['a missing MIG instance', named(1, 9), 'GPU 1 has no MIG instance 1:9', `GPU 1 has the instances ${instances}.`],
 		[
-			'an instance of a whole GPU',
+			'an instance of a GPU without MIG mode',
 			named(0, 1),
 			'GPU 0 is not split by MIG: there is no instance 0:1',
 			'Ask for the whole GPU: --gpu-ids 0',
@@ -77,12 +77,12 @@ describe('an impossible request', () => {
 			'Instance 1:1 is named twice in 1:1,1:1',
 			'Name each instance once.',
 		],
-		['an instance of no GPU', named(7, 1), 'GPU 7 is out of range', 'The pool has 3 GPU(s): ids are 0 to 2.'],
-	])('is refused with alternatives for %s', (_, wanted, message, hint) => {
+		['an instance of a missing GPU', named(7, 1), 'GPU 7 is out of range', 'The pool has 3 GPU(s): ids are 0 to 2.'],
+	])('is rejected with alternatives for %s', (_, wanted, message, hint) => {
 		expect(said(wanted)).toEqual([2, message, hint]);
 	});
 
-	test('for an instance on a model without MIG lists the instances and GPUs of the pool', () => {
+	test('lists the MIG instances and GPUs of the pool if the requested model has no MIG instance', () => {
 		const gpus = 'The GPUs: 3 Test GPU of 80 GiB.';
 		const of = ({count, need}: Wanted): Wanted => ({count, need: {...need, models: ['a100']}});
 		const instancesThere = `The pool has 2 of 1g.10gb, 1 of 3g.40gb. ${gpus}`;
@@ -99,7 +99,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('for more whole GPUs than exist suggests a MIG instance', () => {
+	test('suggests a MIG instance if it asks for more whole GPUs than exist', () => {
 		expect(said({count: 2})).toEqual([
 			2,
 			'Cannot reserve 2 GPUs of one model: this pool has at most 1',
@@ -107,7 +107,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('for a whole GPU or a share suggests a MIG instance if all GPUs are in MIG mode', () => {
+	test('suggests a MIG instance if it asks for a whole GPU or a share and all GPUs are in MIG mode', () => {
 		for (const need of [undefined, {shareMiB: 1000}]) {
 			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([
 				2,
@@ -117,7 +117,7 @@ describe('an impossible request', () => {
 		}
 	});
 
-	test('for an instance is refused if no GPU is in MIG mode', () => {
+	test('for a MIG instance is rejected if no GPU is in MIG mode', () => {
 		expect(said(ofProfile('1g.10gb'), [idleReading(0)])).toEqual([
 			2,
 			'No GPU of this pool is split by MIG',
@@ -125,7 +125,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('is not refused while it is unknown whether it is impossible', () => {
+	test('is not rejected while an unknown reading could make it possible', () => {
 		for (const part of [{migInstances: undefined}, {isMigPending: true}]) {
 			expect(said(ofProfile('7g.80gb'), [{...box[1]!, ...part, index: 0}])).toBeUndefined();
 		}

@@ -48,12 +48,12 @@ test.each([
 	['NVIDIA GeForce RTX 4090', 'rtx 4090', true],
 	['NVIDIA GeForce RTX 4090', '4090 rtx', false],
 	['NVIDIA L40S', '-', false],
-])('isModel for "%s" and the request "%s" is %s', (name, wanted, answer) => {
+])('isModel for the GPU "%s" and the requested model "%s" is %s', (name, wanted, answer) => {
 	expect(isModel(name, wanted)).toBe(answer);
 });
 
 describe('eligibility on a machine with different GPU models', () => {
-	test('allows any GPU for a request of one, and requires one model for a request of several', () => {
+	test('allows any GPU for a single-GPU request, and requires one model for a request of several', () => {
 		expect(groups({count: 1}).groups).toBeUndefined();
 		expect(groups({count: 2}).groups).toEqual([
 			[0, 1, 2, 3],
@@ -83,7 +83,7 @@ describe('eligibility on a machine with different GPU models', () => {
 		expect(meets({minCompute: '9.0'}, {...mixedBox[0]!, computeCapability: 'new'})).toBe('compute capability');
 	});
 
-	test("refuses an impossible request with a list of the pool's GPUs", () => {
+	test("rejects an impossible request with a list of the pool's GPUs", () => {
 		const there = 'The pool has 4 A100-SXM4-80GB of 80 GiB (8.0), 4 L40S of 45 GiB (8.9).';
 		expect(refusalOf({count: 1, need: {models: ['h100']}})).toBe(`2: No GPU of model h100 in this pool | ${there}`);
 		expect(refusalOf({count: 1, need: {minMemoryMiB: 133_515}})).toBe(
@@ -104,7 +104,7 @@ describe('eligibility on a machine with different GPU models', () => {
 		);
 	});
 
-	test('counts an unknown property as unmet, but not as impossible', () => {
+	test('counts an unknown property as unmet, but does not call the request impossible', () => {
 		const blind = without(3, 'name', 'memoryTotalMiB', 'computeCapability');
 		expect(groups({count: 1, need: {minMemoryMiB: 60_000}}, blind)).toMatchObject({
 			groups: [[0, 1, 2]],
@@ -117,7 +117,7 @@ describe('eligibility on a machine with different GPU models', () => {
 			groups: [],
 			isPossible: true,
 		});
-		// A GPU of unknown model matches every other model if no model was requested.
+		// If no model was requested, a GPU of unknown model can be combined with any others.
 		expect(groups({count: 4}, blind).groups).toEqual([
 			[0, 1, 2, 3],
 			[3, 4, 5, 6, 7],
@@ -201,7 +201,7 @@ test('a set of GPUs is eligible if and only if it is known to meet the requireme
 	);
 });
 
-test('a queue entry keeps its claim on a GPU when one reading fails, and new readings only add claims', () => {
+test('a queue entry keeps its claim on a GPU when a reading of that GPU fails', () => {
 	const need: Need = {minMemoryMiB: 60_000};
 	const whole = groups({count: 1, need});
 	const blind = groups({count: 1, need}, without(3, 'memoryTotalMiB'));

@@ -10,13 +10,13 @@ import {
 
 const at = (version: string, root = `/usr/local/cuda-${version}`): CudaInstallation => ({root, version});
 
-describe('the requested CUDA version', () => {
+describe('a requested CUDA version', () => {
 	const installations = [at('12.2.0'), at('9.0'), at('12.4.1'), at('12.10.0'), at('12.4.1', '/opt/cuda'), at('11.8.0')];
 
 	test.each([
 		['12.4', '/usr/local/cuda-12.4.1'],
 		['12.4.1', '/usr/local/cuda-12.4.1'],
-		// The newest, by numbers and not alphabetically.
+		// The newest version, compared by numbers and not alphabetically.
 		['12', '/usr/local/cuda-12.10.0'],
 		['9', '/usr/local/cuda-9.0'],
 		['12.1', undefined],
@@ -24,13 +24,16 @@ describe('the requested CUDA version', () => {
 		['12.4.0', undefined],
 		['9.0.0', undefined],
 		['99', undefined],
-	])('for %s finds the installation %s', (wanted, root) => {
+	])('of %s selects the installation %s', (wanted, root) => {
 		expect(chooseCuda(installations, wanted)?.root).toBe(root);
 	});
 
-	test.each(['', '12.', '.4', '12.4.1.0', 'v12', '12,4', '-1', '12.x', '12345', '12.4 '])('%j is invalid', (typed) => {
-		expect(typed).not.toMatch(cudaVersionPattern);
-	});
+	test.each(['', '12.', '.4', '12.4.1.0', 'v12', '12,4', '-1', '12.x', '12345', '12.4 '])(
+		'of %j is invalid',
+		(typed) => {
+			expect(typed).not.toMatch(cudaVersionPattern);
+		},
+	);
 });
 
 test('the error for a missing CUDA version lists the installed, ignored and supported versions', () => {
@@ -56,7 +59,7 @@ test('the error for a missing CUDA version lists the installed, ignored and supp
 	);
 });
 
-test('cudaWarning warns only about a driver with an older major version', () => {
+test('cudaWarning warns only if the driver supports an older major version', () => {
 	expect(cudaWarning(at('12.4.1'), '11.8')).toMatch(/^Warning: the driver supports CUDA up to 11\.8/v);
 	expect(cudaWarning(at('12.4.1'), '12.2')).toBeUndefined();
 	expect(cudaWarning(at('12.4.1'), undefined)).toBeUndefined();
@@ -66,7 +69,7 @@ describe('the environment of a job with CUDA', () => {
 	const root = '/opt/cuda';
 	const installation = {root, version: '12.4', libraries: '/opt/cuda/lib64'};
 
-	test('has the installation first in its paths, and keeps the rest', () => {
+	test('has the installation first in its paths and keeps the other entries', () => {
 		expect(cudaEnvironment(installation, {PATH: '/bin::/opt/cuda/bin:/x', LD_LIBRARY_PATH: '/x'})).toEqual({
 			CUDA_HOME: root,
 			CUDA_PATH: root,
@@ -75,7 +78,7 @@ describe('the environment of a job with CUDA', () => {
 		});
 	});
 
-	test('has no new empty entry, which would mean the current directory', () => {
+	test('adds no empty path entry, which would mean the current directory', () => {
 		expect(cudaEnvironment(installation, {PATH: '', LD_LIBRARY_PATH: ''})).toMatchObject({
 			PATH: '/opt/cuda/bin',
 			LD_LIBRARY_PATH: '/opt/cuda/lib64',

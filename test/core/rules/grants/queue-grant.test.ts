@@ -24,7 +24,7 @@ const heldFor = (id: string, part: Partial<Lease> = {}): Lease => ({
 
 const leased = (index: number, lease: Lease): GpuRecord => ({kind: 'leased', index, raw: '{}', lease});
 
-/** GPU 0, with instances held by waiters. */
+/** GPU 0, whose MIG instances waiting requests hold. */
 const split = (...shares: readonly Lease[]): GpuRecord => ({kind: 'shared', index: 0, raw: '{}', shares});
 
 const free = (index: number): GpuRecord => ({kind: 'free', index, raw: undefined});
@@ -70,14 +70,14 @@ const written = ({plan}: ReturnType<typeof takenIn>): readonly Lease[] =>
 		)
 		.filter(({leaseId}) => leaseId === 'first');
 
-describe('a queue entry that takes over GPUs which later entries hold', () => {
+describe('a queue entry that takes over what later entries hold', () => {
 	test('takes the GPU of the last entry first', () => {
 		const queue = [entry('first', {}), entry('second', {requestedIds: [0, 2]}), entry('third', {requestedIds: [1, 2]})];
 		const gpus = [leased(0, heldFor('second')), leased(1, heldFor('third')), leased(2, somebody)];
 		expect(takenIn(snapshotWith({now, queue, gpus}))).toMatchObject({kind: 'complete', gpus: [1]});
 	});
 
-	test('takes the instance of the last entry first', () => {
+	test('takes the MIG instance of the last entry first', () => {
 		const [zero, one] = instances;
 		const queue = [
 			entry('first', wantsInstances(1)),
@@ -98,20 +98,20 @@ describe('a queue entry that takes over GPUs which later entries hold', () => {
 	});
 });
 
-test('the recorded use of a GPU starts when the waiting request first holds it, or else with the grant', () => {
+test('the lease of a GPU starts when the waiting request first held the GPU', () => {
 	const queue = [entry('first', {requestedCount: 2})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [leased(0, heldFor('first')), free(1)]}));
 	expect(grant.kind).toBe('complete');
 	expect(written(grant).map(({startTime}) => startTime)).toEqual([now - 500, now]);
 });
 
-test('a GPU that a waiting request holds has no expiry or time limit before the grant is complete', () => {
+test('a GPU that a waiting request holds has no expiry until the grant is complete', () => {
 	const queue = [entry('first', {requestedCount: 2, unavailable: [{gpu: 1, kind: 'used', since: 0}]})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [free(0), leased(1, somebody)]}));
 	expect(written(grant)).toEqual([
 		{...heldFor('first'), type: 'run', startTime: now, lastHeartbeat: now, expiryTime: undefined, endsBy: undefined},
 	]);
-	// The entry could be served, as far as is known.
+	// The GPU that was recorded as in use is leased, so nothing is known to be out of service.
 	expect(grant.plan.writes.find(({kind}) => kind === 'entry')).toMatchObject({
 		entry: {allocatedGpus: [0], unavailable: undefined},
 	});

@@ -27,7 +27,7 @@ const hosts: fc.Arbitrary<readonly Host[]> = fc.array(
 	{minLength: 1, maxLength: 4},
 );
 
-/** Computes the wait by trying each set of GPUs of one model. Undefined means never. */
+/** Returns how long the request must wait, by trying each set of GPUs of one model. Undefined means forever. */
 function soonest(
 	{gpus}: {readonly gpus: readonly Gpu[]},
 	count: number,
@@ -43,7 +43,7 @@ function soonest(
 		: Math.min(...sets.map((set) => Math.max(...set.map(({freeIn}) => freeIn ?? Infinity))));
 }
 
-test('chooseHost returns the best host, and none only if no host can ever serve the request', () => {
+test('chooseHost returns the best host, or none if no host can ever serve the request', () => {
 	fc.assert(
 		fc.property(
 			hosts,
@@ -106,7 +106,7 @@ test('chooseHost checks on each host whether it has the requested GPU ids', () =
 	});
 });
 
-test('hostToMoveTo returns only a host that serves the request at once and has an empty queue', () => {
+test('hostToMoveTo returns only a host that can serve the request at once and has an empty queue', () => {
 	fc.assert(
 		fc.property(hosts, fc.integer({min: 1, max: 4}), fc.nat(3), (list, count, current) => {
 			const answers = list.map((host, index) =>
@@ -123,7 +123,7 @@ test('hostToMoveTo returns only a host that serves the request at once and has a
 	);
 });
 
-test('chooseHost ranks a free host with an unknown queue between hosts with an empty and a non-empty queue', () => {
+test('chooseHost ranks a free host of unknown queue length between empty and non-empty queues', () => {
 	const free = [{model: 'A', freeIn: 0}];
 	const [untold, empty, awaited] = [
 		answer('untold', free, undefined),
@@ -135,7 +135,7 @@ test('chooseHost ranks a free host with an unknown queue between hosts with an e
 	expect(chooseHost({count: 1}, [untold, answer('other', free, undefined)])).toMatchObject({host: 'untold'});
 });
 
-test('chooseHost returns the preferred hosts that did not answer', () => {
+test('chooseHost also returns the preferred hosts that did not answer', () => {
 	const away = (host: string) => ({host, error: 'no answer within 10 s'});
 	const free = answer('free', [{model: 'A', freeIn: 0}], 0);
 	expect(chooseHost({count: 1}, [away('a'), answer('none', [], 0), away('b'), free, away('c')])).toMatchObject({

@@ -23,11 +23,11 @@ describe('parseArray', () => {
 		['0-9:0', 'contains no index'],
 		['0-9%0', 'no job would ever start'],
 		['0-9%', 'not a list of indices'],
-	])('refuses %j', (typed, problem) => {
+	])('rejects %j', (typed, problem) => {
 		expect(() => parseArray(typed)).toThrow(problem);
 	});
 
-	test('returns each index once, in order', () => {
+	test('returns each index once, in ascending order', () => {
 		fc.assert(
 			fc.property(fc.array(fc.nat(99), {minLength: 1}), (indices) => {
 				expect(parseArray(indices.join(',')).indices).toEqual([...new Set(indices)].toSorted((a, b) => a - b));

@@ -17,18 +17,18 @@ describe('exitReason', () => {
 	});
 
 	test.each(['', 'MemoryError', 'Killed: out of memory', 'RuntimeError: CUDA error: an illegal memory access'])(
-		'gives no reason for %j',
+		'returns no reason for %j',
 		(output) => {
 			expect(exitReason({exitCode: 1, output, readings: healthy})).toBeUndefined();
 		},
 	);
 
-	test('names the Xid of a GPU before anything in the output', () => {
+	test('prefers the Xid of a GPU to anything in the output', () => {
 		const readings = [{...idleReading(3), health: [{kind: 'xid', words: 'Xid 79'} as const]}];
 		expect(exitReason({exitCode: 1, output: 'CUDA error: out of memory', readings})).toBe('GPU 3 reported Xid 79');
 	});
 
-	test('gives no reason for a success or an output that cannot be read', () => {
+	test('returns no reason for exit code 0 or for unreadable output', () => {
 		expect(exitReason({exitCode: 0, output: 'CUDA out of memory', readings: healthy})).toBeUndefined();
 		expect(exitReason({exitCode: 1, output: undefined, readings: healthy})).toBeUndefined();
 	});

@@ -8,7 +8,7 @@ import {job, listOf, now} from './_jobs.js';
 const host = testHost();
 const here = {machine: host.machineId, bootId: host.bootId};
 
-/** A host that finds the processes with these pids in these states, and all others dead. */
+/** Returns a host on which the processes with these pids have these states. All other processes are dead. */
 const hostWith = (states: Readonly<Record<number, Liveness>>, orphans: 'alive' | 'dead' | 'unknown' = 'dead') =>
 	testHost({
 		liveness: (list) => list.map(({pid}) => states[pid] ?? 'dead'),
@@ -21,34 +21,34 @@ const running = (part: Partial<Job> = {}) =>
 
 describe('lossOf', () => {
 	test.each([
-		['its wrapper lives', {1: 'alive'}, undefined],
-		['only its command lives', {2: 'alive'}, undefined],
+		['its wrapper is alive', {1: 'alive'}, undefined],
+		['only its command is alive', {2: 'alive'}, undefined],
 		['its wrapper is stopped', {1: 'stopped'}, undefined],
-		['its processes are hidden', {1: 'unknown', 2: 'unknown'}, undefined],
-		['both are dead', {}, 'its processes were killed'],
-	] as const)('a job of which %s', (_, states, reason) => {
+		['its processes are not visible', {1: 'unknown', 2: 'unknown'}, undefined],
+		['wrapper and command are dead', {}, 'its processes were killed'],
+	] as const)('counts a job as lost only if all its processes are known to be dead: %s', (_, states, reason) => {
 		expect(lossOf(running(), now, hostWith(states))).toBe(reason);
 	});
 
-	test('a job whose wrapper died before it stored the process of the command is lost only when no orphan is left', () => {
+	test("waits for leftover processes if the wrapper died before it recorded the command's process", () => {
 		expect(lossOf(running({job: undefined}), now, hostWith({}, 'alive'))).toBeUndefined();
 		expect(lossOf(running({job: undefined}), now, hostWith({}, 'unknown'))).toBeUndefined();
 		expect(lossOf(running({job: undefined}), now, hostWith({}, 'dead'))).toBe('its processes were killed');
 	});
 
-	test('a job without a wrapper has a minute to get one', () => {
+	test('gives a submitted job one minute to get a wrapper', () => {
 		const fresh = job(7, {...here, isHeld: false, holder: {pid: 1, startTicks: 1}, submitTime: now - 30});
 		expect(lossOf(fresh, now, hostWith({}))).toBeUndefined();
 		expect(lossOf(fresh, now + 60, hostWith({}))).toBe('it could not be started');
 	});
 
-	test('a job from before a reboot is lost, and one of another machine is not', () => {
+	test('counts a job from before a reboot as lost, but not one of another machine', () => {
 		expect(lossOf(running({bootId: 'earlier'}), now, hostWith({}))).toBe('the machine was restarted');
 		expect(lossOf(running({bootId: 'clone', startTime: now - 10}), now, hostWith({}))).toBeUndefined();
 		expect(lossOf(running({machine: 'other'}), now, hostWith({}))).toBeUndefined();
 	});
 
-	test('an ended job is never lost', () => {
+	test('never counts an ended job as lost', () => {
 		expect(lossOf(running({state: 'completed'}), now, hostWith({}))).toBeUndefined();
 	});
 });
@@ -61,7 +61,7 @@ describe('planLook', () => {
 	const waiting = (number: number, id: string) =>
 		job(number, {...here, holder: {pid: 1, startTicks: 1}, after: [{id, isAny: false}]});
 
-	test('cancels the jobs after a lost one, and those after them, in the same commit', () => {
+	test('cancels the jobs that depend on a lost job in the same commit', () => {
 		expect(outcome(running({holder: {pid: 3}}), waiting(8, '7'), waiting(9, '8'), waiting(10, '11'))).toEqual([
 			[7, 'lost', 'its processes were killed'],
 			[8, 'cancelled', 'job 7 was lost'],
@@ -69,7 +69,7 @@ describe('planLook', () => {
 		]);
 	});
 
-	test('expects each record that it changes, and records the ends', () => {
+	test('expects the records that it changes to be unchanged, and writes their ends to the audit log', () => {
 		const plan = planLook(listOf(running({holder: {pid: 3}}), waiting(8, '7')), hostWith({1: 'alive'}));
 		expect(plan.expect).toEqual([
 			{kind: 'job', number: 7, raw: 'raw-7'},
@@ -81,7 +81,7 @@ describe('planLook', () => {
 		]);
 	});
 
-	test('changes nothing while everybody lives', () => {
+	test('changes nothing while all processes live', () => {
 		expect(outcome(running(), waiting(8, '7'))).toEqual([]);
 	});
 });

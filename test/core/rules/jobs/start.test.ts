@@ -26,7 +26,7 @@ describe('parseAfter', () => {
 		expect(parseAfter(typed)).toEqual(expected);
 	});
 
-	test.each(['', 'any:', 'seven', '7,', '07', 'aftercorr:7', '7 8'])('refuses %j', (typed) => {
+	test.each(['', 'any:', 'seven', '7,', '07', 'aftercorr:7', '7 8'])('rejects %j', (typed) => {
 		expect(() => parseAfter(typed)).toThrow('--after does not understand');
 	});
 });
@@ -43,20 +43,23 @@ describe('startOf', () => {
 		['running', 'after-jobs', 'after-jobs'],
 		['queued', 'after-jobs', 'after-jobs'],
 		['pending', 'after-jobs', 'after-jobs'],
-	] as const)('after a job that is %s: %s, or %s with any', (state, success, any) => {
-		const first = job(7, {state});
-		expect(startOf(job(8, after('7')), [first], now).kind).toBe(success);
-		expect(startOf(job(8, after('7', true)), [first], now).kind).toBe(any);
-	});
+	] as const)(
+		'with a dependency that is %s returns "%s", or "%s" if the dependency is any:ID',
+		(state, success, any) => {
+			const first = job(7, {state});
+			expect(startOf(job(8, after('7')), [first], now).kind).toBe(success);
+			expect(startOf(job(8, after('7', true)), [first], now).kind).toBe(any);
+		},
+	);
 
-	test('names the job that failed', () => {
+	test('names the dependency that failed', () => {
 		expect(startOf(job(8, after('7')), [job(7, {state: 'failed'})], now)).toEqual({
 			kind: 'never',
 			reason: 'job 7 failed',
 		});
 	});
 
-	test('waits for a job whose record is missing, because it is unknown how it ended', () => {
+	test('waits for a dependency whose record is missing', () => {
 		expect(startOf(job(8, after('7', true)), [], now)).toEqual({kind: 'after-jobs', ids: ['7']});
 	});
 
@@ -69,19 +72,19 @@ describe('startOf', () => {
 		expect(startOf(job(20, after('7_1')), [member(0, 'running'), member(1, 'completed')], now).kind).toBe('now');
 	});
 
-	test('waits until its time', () => {
+	test('waits until the start time of the job', () => {
 		expect(startOf(job(8, {begin: now + 5}), [], now)).toEqual({kind: 'at', time: now + 5});
 		expect(startOf(job(8, {begin: now}), [], now).kind).toBe('now');
 	});
 
-	test('never starts a job that waits for itself through others', () => {
+	test('never starts a job that depends on itself through other jobs', () => {
 		const jobs = [job(1, after('2')), job(2, after('3')), job(3, after('1'))];
 		for (const each of jobs) {
 			expect(startOf(each, jobs, now)).toEqual({kind: 'never', reason: 'the jobs wait for each other'});
 		}
 	});
 
-	test('all jobs of an array run, and never more than its limit at a time, in any order of looks', () => {
+	test("jobs of an array all run eventually, and never more than the array's limit at a time", () => {
 		fc.assert(
 			fc.property(
 				fc.integer({min: 1, max: 8}),

@@ -37,7 +37,7 @@ describe('parseDuration', () => {
 		expect(() => parseDuration(text, '--duration')).toThrow(message);
 	});
 
-	test('reads every duration that typedDuration writes', () => {
+	test('accepts every duration that typedDuration writes', () => {
 		fc.assert(
 			fc.property(fc.integer({min: 1, max: 3_000_000_000}), (seconds) => {
 				expect(parseDuration(typedDuration(seconds), 'x')).toBe(seconds);
@@ -45,7 +45,7 @@ describe('parseDuration', () => {
 		);
 	});
 
-	test('throws only usage errors', () => {
+	test('throws no errors but usage errors', () => {
 		fc.assert(
 			fc.property(fc.string({unit: 'binary', maxLength: 20}), (text) => {
 				try {

@@ -14,8 +14,8 @@ test('usageOf returns a record with start, end and duration', () => {
 	});
 });
 
-test('usageOf counts a start after the end as no time, and never returns an end in the future', () => {
-	// Milliseconds that a script took for seconds.
+test('usageOf returns a duration of 0 for a start after the end', () => {
+	// A script of the Go program's users wrote milliseconds in place of seconds.
 	const wrong = {...lease, startTime: 1_640_995_200_000};
 	expect(usageOf(2, wrong, {reason: 'released', endTime: 1600})).toMatchObject({
 		startTime: 1600,
@@ -24,7 +24,7 @@ test('usageOf counts a start after the end as no time, and never returns an end 
 	});
 });
 
-test('adding a share to a GPU keeps the recorded capacity and the fields of later versions', () => {
+test('adding a share to a GPU keeps the recorded capacity and unknown fields', () => {
 	const record: GpuRecord = {
 		kind: 'shared',
 		index: 2,

@@ -1,4 +1,4 @@
-/** Random histories of GPUs that are leased alone or shared: no lease is lost or doubled, and the shares fit. */
+/** Random histories of GPUs that are leased alone or shared. No lease is lost or counted twice, and the shares fit. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
@@ -40,11 +40,11 @@ const anyStep = fc.record({
 	place: fc.nat(5),
 });
 
-test('shares of a GPU that come and go are never lost or counted twice, and always fit', async () => {
+test('random grants and ends of shares never lose a share or exceed the memory of a GPU', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {maxLength: 30}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
-			/** Maps a lease id to its end. */
+			/** The expected end of each lease, by lease id. */
 			const expected = new Map<string, {readonly gpu: number; end: number}>();
 			let granted = 0;
 			for (const {does, gpu, who, memoryMiB, minutes, place: position} of steps) {
@@ -95,7 +95,7 @@ test('shares of a GPU that come and go are never lost or counted twice, and alwa
 					}
 
 					case 'release': {
-						// Everything of this account on all GPUs, so several shares of one GPU can end in one plan.
+						// A release by label ends all reservations of the account, so one plan can end several shares of a GPU.
 						const {released} = await release(world, person(who), {by: 'label', label: who});
 						for (const {lease} of released) {
 							expected.delete(lease.leaseId!);
@@ -125,7 +125,7 @@ test('shares of a GPU that come and go are never lost or counted twice, and alwa
 				}
 			}
 
-			// Each ended lease has exactly one record, with its request.
+			// Each ended lease has exactly one usage record, which contains its request.
 			const over = (await historyOf(world.store)).map(({leaseId}) => leaseId);
 			const live = holdingsIn((await readCurrent(world)).gpus).map(({lease}) => lease.leaseId);
 			expect([...over, ...live].toSorted()).toEqual(Array.from({length: granted}, (_, n) => `lease-${n}`).toSorted());
@@ -134,7 +134,7 @@ test('shares of a GPU that come and go are never lost or counted twice, and alwa
 	);
 });
 
-test('a plan that ends, renews and keeps shares of one GPU writes the record of the GPU once', async () => {
+test('a plan that changes several shares of one GPU writes the record of the GPU once', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const silent = share('bob', 20, {
 		type: 'run',
@@ -168,7 +168,7 @@ test('a plan that ends, renews and keeps shares of one GPU writes the record of 
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'dan-40'}});
 });
 
-test("release and extend by GPU change only the caller's share, or all shares for root if root has none there", async () => {
+test("release and extend by GPU id change only the caller's own share", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await grant(world, 0, share('alice', 10), share('bob', 20), share('root', 5));
 	const byGpu = {by: 'gpus', ids: [0]} as const;

@@ -13,7 +13,7 @@ import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '..
 import {testHost} from '../../../_helpers/machine/host.js';
 import {entryRecord, snapshotWith} from '../../../_helpers/world.js';
 
-/** A machine that has been up for 50,000 s without suspending. */
+/** The uptime of the machine, which was never suspended. */
 const upSeconds = 50_000;
 const clock = 'b/time';
 const host = (answers: Readonly<Record<number, Liveness>> = {}, changes: Partial<Host> = {}): Host =>
@@ -46,7 +46,7 @@ const entry = (changes: Partial<QueueEntry>): QueueEntry => ({
 });
 const run = (changes: Partial<Lease> = {}): Lease => ({user: 'alice', type: 'run', startTime: 90_000, ...changes});
 
-test('judge reports a lease as alive if one process is alive, and as unknown if one is unknown and none is alive', () => {
+test('judge reports a lease as alive if any of its processes is alive, and as unknown if none can be seen', () => {
 	const held = {...here, holder: {pid: 10}, job: {pid: 11}};
 	expect(judge(held, host({10: 'alive', 11: 'dead'}))).toBe('alive');
 	expect(judge(held, host({10: 'dead', 11: 'stopped'}))).toBe('stopped');
@@ -54,7 +54,7 @@ test('judge reports a lease as alive if one process is alive, and as unknown if 
 	expect(judge(held, host({10: 'dead', 11: 'dead'}))).toBe('dead');
 });
 
-test('judge returns unknown for another machine, an unknown boot or a lease without processes, but not for an earlier boot', () => {
+test('judge returns unknown for another machine, an unknown boot and a lease without processes', () => {
 	expect(judge({holder: {pid: 10}}, host())).toBe('unknown');
 	expect(judge({machine: 'other', bootId: 'b', holder: {pid: 10}}, host())).toBe('unknown');
 	expect(judge({machine: 'm', holder: {pid: 10}}, host())).toBe('unknown');
@@ -62,7 +62,7 @@ test('judge returns unknown for another machine, an unknown boot or a lease with
 	expect(judge({machine: 'm', bootId: 'before', holder: {pid: 10}}, host({10: 'alive'}))).toBe('other-boot');
 });
 
-test('judge with an unreadable boot id can see a process alive, but never dead', () => {
+test('judge without a readable boot id can report a process as alive, but never as dead', () => {
 	const holder = {pid: 10, startTicks: 7};
 	const unread = (answers: Readonly<Record<number, Liveness>> = {}): Host => host(answers, {bootId: undefined});
 	for (const [held, viewer] of [
@@ -73,7 +73,7 @@ test('judge with an unreadable boot id can see a process alive, but never dead',
 		expect(judge(held, viewer())).toBe('unknown');
 		expect(judge(held, viewer({10: 'alive'}))).toBe('alive');
 		expect(judge(held, viewer({10: 'stopped'}))).toBe('stopped');
-		// A process without a start time could be any process.
+		// A pid without a start time could belong to any process.
 		expect(judge({...held, holder: {pid: 10}}, viewer({10: 'alive'}))).toBe('unknown');
 	}
 });
@@ -87,28 +87,28 @@ test('a run lease ends at once when its processes are dead', () => {
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'}))).toBeUndefined();
 });
 
-test('after its wrapper has died, a lease lasts while leftover processes live, or while its heartbeat is recent if they cannot be seen', () => {
+test('a lease whose wrapper has died lasts while leftover processes live', () => {
 	const unnamed = run({...here, holder: {pid: 10, group: 9}, lastHeartbeat: 99_990});
 	const left = (orphans: 'alive' | 'dead' | 'unknown'): Host => ({...host(), orphansOf: () => orphans});
 	expect(endingOf(unnamed, snapshot(), left('alive'))).toBeUndefined();
 	expect(endingOf(unnamed, snapshot(), left('dead'))).toMatchObject({reason: 'holder-died'});
 	expect(endingOf(unnamed, snapshot(), left('unknown'))).toBeUndefined();
 	expect(judgeLease({...unnamed, lastHeartbeat: 90_000}, snapshot(), left('unknown'))).toMatchObject({kind: 'watch'});
-	// A recorded job process decides alone.
+	// If the job's process was recorded, leftover processes do not matter.
 	expect(endingOf({...unnamed, job: {pid: 11}}, snapshot(), left('alive'))).toMatchObject({reason: 'holder-died'});
 });
 
-test('the use of a dead job is recorded until a minute after its last heartbeat, or until now if that is earlier', () => {
+test('the usage record of a dead job ends at most a minute after its last heartbeat', () => {
 	const dead = (lastHeartbeat: number | undefined) =>
 		endingOf(run({...here, holder: {pid: 10}, lastHeartbeat}), snapshot(), host())?.endTime;
 	expect(dead(99_000)).toBe(99_060);
 	expect(dead(99_990)).toBe(100_000);
-	// The store's clock stepped back.
+	// The store's clock was set back.
 	expect(dead(200_000)).toBe(100_000);
 	expect(dead(undefined)).toBe(100_000);
 });
 
-test('a reader renews the heartbeat of a live job with a silent wrapper once a minute, but not of an adopted process', () => {
+test('a reader renews the heartbeat of a live job whose wrapper is silent, at most once a minute', () => {
 	const orphaned = (changes: Partial<Lease> = {}) =>
 		judgeLease(run({...here, holder: {pid: 10}, job: {pid: 11}, ...changes}), snapshot(), host({11: 'alive'})).kind;
 	expect(orphaned({lastHeartbeat: 99_929})).toBe('vouch');
@@ -118,21 +118,21 @@ test('a reader renews the heartbeat of a live job with a silent wrapper once a m
 	expect(orphaned({holder: undefined})).toBe('holds');
 });
 
-describe('a lease with another boot of this machine-id', () => {
+describe('a lease from another boot of a machine with this machine-id', () => {
 	const bootTime = 100_000 - upSeconds;
 	const before = (lastHeartbeat: number): Lease => run({machine: 'm', bootId: 'before', startTime: 1, lastHeartbeat});
 
-	test('ends at its last heartbeat if it was silent since before this boot', () => {
+	test('ends at its last heartbeat if there was none since this machine booted', () => {
 		expect(endingOf(before(bootTime - 1), snapshot(), host())).toEqual({reason: 'reboot', endTime: bootTime - 1});
 	});
 
-	test('is kept and reported as a clone if it has new heartbeats', () => {
+	test('is kept and reported as a clone if it has recent heartbeats', () => {
 		expect(judgeLease(before(99_950), snapshot(), host()).kind).toBe('holds');
 		expect(judgeLease(before(bootTime), snapshot(), host()).kind).toBe('watch');
 		const withLease = (lease: Lease, changes: Partial<Snapshot> = {}) =>
 			snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}], ...changes});
 		expect(cloneIn(withLease(before(99_950)), host())?.lastHeartbeat).toBe(99_950);
-		// No clone: silent for long, a heartbeat in the future, an unknown boot, or this boot.
+		// Not a clone: long silent, a heartbeat in the future, an unknown boot, or this boot.
 		expect(cloneIn(withLease(before(99_000)), host())).toBeUndefined();
 		expect(cloneIn(withLease(before(100_100)), host())).toBeUndefined();
 		expect(cloneIn(withLease(before(99_950)), host({}, {bootId: undefined}))).toBeUndefined();
@@ -150,7 +150,7 @@ describe('a lease with another boot of this machine-id', () => {
 	});
 });
 
-describe('a lease without a visible process', () => {
+describe('a lease whose process is not visible', () => {
 	const silent = (seconds: number, changes: Partial<Lease> = {}): Lease =>
 		run({lastHeartbeat: 100_000 - seconds, ...changes});
 	const watchSince = (seconds: number, changes: Partial<Silence> = {}): Silence => ({
@@ -163,7 +163,7 @@ describe('a lease without a visible process', () => {
 	const watched = (seconds: number, changes: Partial<Silence> = {}, looked: Partial<Snapshot> = {}) =>
 		judgeLease(silent(1000, {silence: watchSince(seconds, changes)}), snapshot(looked), host());
 
-	test('is only observed, and does not end yet, after 15 minutes of silence or with a heartbeat in the future', () => {
+	test('is marked as silent after 15 minutes without a heartbeat, but does not end yet', () => {
 		expect(judgeLease(silent(900), snapshot(), host())).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(901), snapshot(), host())).toEqual({
 			kind: 'watch',
@@ -174,31 +174,31 @@ describe('a lease without a visible process', () => {
 		expect(judgeLease(silent(-71), snapshot(), host())).toMatchObject({kind: 'watch'});
 	});
 
-	test('ends at its last heartbeat after it was observed for longer than a heartbeat interval', () => {
+	test('ends at its last heartbeat if it stays silent for a heartbeat interval after it was marked as silent', () => {
 		expect(watched(69)).toEqual({kind: 'holds'});
 		expect(watched(70)).toEqual({kind: 'ended', ending: {reason: 'heartbeat-lost', endTime: 99_000}});
 	});
 
-	test('is not ended by an observation if the store was down or a heartbeat came since', () => {
+	test('does not end if the store was down or a heartbeat arrived after it was marked as silent', () => {
 		expect(watched(5000, {}, {storeUptimeSeconds: 60})).toEqual({kind: 'holds'});
 		expect(watched(5000, {lastHeartbeat: 98_940})).toMatchObject({kind: 'watch', silence: {lastHeartbeat: 99_000}});
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
 	});
 
-	test('is observed again after two heartbeats on another clock, or at once if the old observation lies in the future', () => {
+	test('is marked as silent again if the earlier mark belongs to another clock', () => {
 		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
 		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
 		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});
 		expect(watched(-5)).toMatchObject({kind: 'watch', silence: {seconds: upSeconds}});
 	});
 
-	test('is neither observed nor ended by a process without a monotonic clock', () => {
+	test('is neither marked as silent nor ended by a process that cannot read the monotonic clock', () => {
 		const viewer = host({}, {monotonic: {id: clock, seconds: () => undefined}});
 		expect(judgeLease(silent(5000), snapshot(), viewer)).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(1000, {silence: watchSince(5000)}), snapshot(), viewer)).toEqual({kind: 'holds'});
 	});
 
-	test('is checked next when an observation ends or may start', () => {
+	test('is checked next when it can end or can be marked as silent', () => {
 		const next = (lease: Lease) =>
 			secondsToNextEnd(snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}]}), host());
 		expect(next(silent(1000, {silence: watchSince(30)}))).toBe(40);
@@ -212,14 +212,14 @@ describe('a lease without a visible process', () => {
 	});
 });
 
-test('a manual lease ends at its expiry, and its usage record has that time', () => {
+test('a manual lease ends at its expiry', () => {
 	const manual: Lease = {user: 'alice', type: 'manual', startTime: 90_000, expiryTime: 99_000};
 	expect(endingOf(manual, snapshot(), host())).toEqual({reason: 'expired', endTime: 99_000});
 	expect(endingOf({...manual, expiryTime: 100_001}, snapshot(), host())).toBeUndefined();
 	expect(endingOf({...manual, expiryTime: undefined}, snapshot(), host())).toBeUndefined();
 });
 
-test('a GPU that a waiting request holds stays held as long as the queue entry lives, whatever expiry its lease has', () => {
+test('a GPU that a waiting request holds stays held as long as the queue entry lives', () => {
 	const held: Lease = {user: 'alice', type: 'manual', startTime: 0, expiryTime: 1, partialQueueId: 'q'};
 	expect(
 		endingOf(held, snapshot({queue: [{kind: 'garbage', id: 'q', raw: '!', problem: '?'}]}), host()),
@@ -231,7 +231,7 @@ test('a GPU that a waiting request holds stays held as long as the queue entry l
 	});
 });
 
-test('a queue entry lasts as long as its process, or two observed minutes of silence if its process is invisible', () => {
+test('a queue entry ends with its process, or after two minutes of silence if its process is not visible', () => {
 	const waiting = entry({...here, holder: {pid: 10}});
 	const ended = (ending: EndReason) => ({kind: 'ended', ending});
 	expect(judgeEntry(waiting, snapshot(), host({10: 'stopped'}))).toEqual({kind: 'holds'});
@@ -250,7 +250,7 @@ test('a queue entry lasts as long as its process, or two observed minutes of sil
 	expect(judgeEntry(watched(40), snapshot({storeUptimeSeconds: 30}), host())).toEqual({kind: 'holds'});
 });
 
-test('a waiting request in a long queue checks only the first entries and the entries that hold GPUs', () => {
+test('a waiting request in a long queue checks only the first entries and those that hold GPUs', () => {
 	const queue = Array.from({length: 40}, (_, index) => entryRecord(`entry-${index}`));
 	const held: Lease = {user: 'bob', type: 'run', startTime: 0, leaseId: 'l', partialQueueId: 'entry-30'};
 	const gpus: Snapshot['gpus'] = [{kind: 'leased', index: 0, raw: '{}', lease: held}];

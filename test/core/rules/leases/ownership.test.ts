@@ -11,7 +11,7 @@ import {
 import type {Account} from '../../../../source/core/model/ports.js';
 import type {Lease} from '../../../../source/core/model/types.js';
 
-/** Names that a user database can contain: any without a colon. */
+/** Account names that a user database can contain. They can contain anything but a colon. */
 const name = fc.oneof(
 	fc.constantFrom('root', 'ada', 'bob', 'ada@example.com', String.raw`DOMAIN\ada`, '0'),
 	fc.string().filter((text) => !text.includes(':')),
@@ -39,7 +39,7 @@ test('isRoot is false for every account in a user namespace', () => {
 	);
 });
 
-test('mayChange is false for an account in a user namespace and a lease from outside, whatever its name and uid', () => {
+test('mayChange never lets an account in a user namespace change a lease from outside', () => {
 	fc.assert(
 		fc.property(inside, outside, (account, owner) => {
 			expect(mayChange(requesterOf(account), leaseOf(owner))).toBe(false);
@@ -48,7 +48,7 @@ test('mayChange is false for an account in a user namespace and a lease from out
 	);
 });
 
-test('mayChange allows only the same account or root outside to change a lease from a user namespace', () => {
+test('mayChange lets only the same account, or root outside, change a lease from a user namespace', () => {
 	fc.assert(
 		fc.property(inside, fc.oneof(inside, outside), (owner, account) => {
 			const isSame =
@@ -61,7 +61,7 @@ test('mayChange allows only the same account or root outside to change a lease f
 	);
 });
 
-test('mayChange outside of user namespaces identifies accounts by name and allows root everything', () => {
+test('mayChange outside of user namespaces compares account names and allows root everything', () => {
 	fc.assert(
 		fc.property(outside, outside, (account, owner) => {
 			const requester = requesterOf(account);

@@ -1,4 +1,3 @@
-/** Tests the proof of an account in a user namespace by a lease and the kernel. */
 import {describe, expect, test} from 'vitest';
 import type {Host} from '../../../../source/core/model/ports.js';
 import type {GpuRecord, Lease, ProcessIdentity} from '../../../../source/core/model/types.js';
@@ -7,7 +6,7 @@ import {testHost} from '../../../_helpers/machine/host.js';
 
 const wrapper: ProcessIdentity = {pid: 71, startTicks: 5, namespace: '4026531836'};
 
-/** A caller with uid 0 in its own namespace, while the kernel shows that the wrapper has the same account. */
+/** A caller with uid 0 in its own namespace. According to the kernel, the wrapper belongs to the same account. */
 const inside = (changes: Partial<Host> = {}): Host =>
 	testHost({
 		account: {name: 'root', uid: 0, userNamespace: '1000/4026532590'},
@@ -30,7 +29,7 @@ const gpusWith = (...leases: readonly Lease[]): {readonly gpus: readonly GpuReco
 	gpus: leases.map((lease, index) => ({kind: 'leased', index, raw: '', lease})),
 });
 
-test('provenAccount is the account whose wrapper or job runs as the caller, but never root', () => {
+test('provenAccount returns the account whose wrapper or job the caller is part of', () => {
 	for (const lease of [leaseOf(), leaseOf({holder: {...wrapper, pid: 70}, job: wrapper})]) {
 		const outsideName = provenAccount(gpusWith(leaseOf({actualUser: 'bob', holder: {pid: 9}}), lease), inside());
 		expect(outsideName).toBe('alice');
@@ -60,7 +59,7 @@ describe('provenAccount is undefined for', () => {
 		['a process of an unknown pid namespace', [leaseOf({holder: {...wrapper, namespace: undefined}})]],
 		['a lease without an account', [leaseOf({actualUser: undefined})]],
 		['a lease that was itself taken in a namespace', [leaseOf({actualUser: 'root@userns:1000/4026532590'})]],
-		['leases of two names', [leaseOf(), leaseOf({actualUser: 'alicia'})]],
+		['leases of two accounts', [leaseOf(), leaseOf({actualUser: 'alicia'})]],
 		['a process of another account', [leaseOf()], {runsAsCaller: () => false}],
 	])('%s', (_, leases, changes) => {
 		expect(provenAccount(gpusWith(...leases), inside(changes))).toBeUndefined();

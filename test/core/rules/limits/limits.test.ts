@@ -29,23 +29,28 @@ describe('the limit of an account', () => {
 	});
 	test.each([
 		['applies to everybody', 'cy', [], 2],
-		['of a group precedes that for everybody', 'cy', ['students'], 1],
-		['is the most generous of several groups', 'cy', ['students', 'staff'], 6],
-		['is lifted by a group with off', 'cy', ['staff', 'admins'], undefined],
-		['of a user precedes those of groups', 'ada', ['staff', 'admins'], 3],
-		['is lifted for a user with off, whose name may contain a dot', 'eve.lovelace', ['students'], undefined],
-		['of a user that cannot be read is passed over', 'bob', ['students'], 1],
+		['of a group overrides the limit for everybody', 'cy', ['students'], 1],
+		['is the highest limit of several groups', 'cy', ['students', 'staff'], 6],
+		['is lifted by a group whose limit is off', 'cy', ['staff', 'admins'], undefined],
+		['of a user overrides those of groups', 'ada', ['staff', 'admins'], 3],
+		[
+			'is lifted for a user whose limit is off, even if the name contains a dot',
+			'eve.lovelace',
+			['students'],
+			undefined,
+		],
+		['of a user is ignored if it cannot be read', 'bob', ['students'], 1],
 		['does not exist for root', 'root', ['students'], undefined],
-		['is not that of a user with the same first letters', 'ad', [], 2],
+		['is not that of another user whose name begins the same', 'ad', [], 2],
 	] as const)('%s', (_, account, groups, most) => {
 		expect(limitOf(stored, 'max-gpus', {account, groups})?.value).toBe(most);
 	});
 
-	test('does not exist if the policy cannot be read, because nobody could work otherwise', () => {
+	test('does not exist if the policy cannot be read', () => {
 		expect(limitOf({...stored, policyProblem: 'it is not JSON'}, 'max-gpus', {account: 'cy'})).toBeUndefined();
 	});
 
-	test('names the key that sets it', () => {
+	test('names the policy key that sets it', () => {
 		expect(limitOf(stored, 'max-gpus', {account: 'cy', groups: ['staff']})).toEqual({
 			value: 6,
 			key: 'limits.group.staff.max-gpus',
@@ -54,7 +59,7 @@ describe('the limit of an account', () => {
 	});
 });
 
-test('only groups that have limits are looked up, and none without a limit of a group or for root', () => {
+test('limitsOf looks up only groups that have limits, and none for root', () => {
 	const asked: Array<readonly string[]> = [];
 	const groupsAmong = (names: readonly string[]) => {
 		asked.push(names);
@@ -72,12 +77,12 @@ test('only groups that have limits are looked up, and none without a limit of a 
 	expect(asked).toEqual([['a', 'b']]);
 });
 
-test('uid 0 of a user namespace is not root, so it has limits', () => {
+test('root of a user namespace has limits like any other account', () => {
 	const requester = {...person('root@userns:1/2'), uid: 0, userNamespace: '1/2'};
 	expect(limitsOf(policyOf({'limits.max-gpus': '1'}), requester, () => [])).toMatchObject({'max-gpus': {value: 1}});
 });
 
-test('a reservation without a duration lasts for the default, but never longer than the maximum', () => {
+test('a reservation without a duration lasts for the default duration, or the maximum if that is shorter', () => {
 	const secondsWith = (settings: Readonly<Record<string, string>>) =>
 		defaultSeconds(limitsOf(policyOf(settings), person('ada'), () => []));
 	expect(secondsWith({})).toBe(8 * hour);
@@ -86,7 +91,7 @@ test('a reservation without a duration lasts for the default, but never longer t
 	expect(secondsWith({'limits.default-duration': '12h', 'limits.user.ada.max-duration': '1h'})).toBe(hour);
 });
 
-test('a request for longer than the maximum is refused with the limit, and a job without a time limit is not', () => {
+test('a request for longer than limits.max-duration is rejected', () => {
 	const limits = limitsOf(policyOf({'limits.max-duration': '4h'}), person('ada'), () => []);
 	const asks = (seconds: number | undefined) => [
 		() => tenureWithin({type: 'manual', durationSeconds: seconds}, limits),
@@ -112,7 +117,7 @@ test('a request for longer than the maximum is refused with the limit, and a job
 	]);
 });
 
-test('a request for more GPUs than the limit is impossible, and one over the waiting limit is refused', () => {
+test('a request for more GPUs than limits.max-gpus is rejected as impossible', () => {
 	const limits = limitsOf(policyOf({'limits.max-gpus': '2', 'limits.max-waiting': '3'}), person('ada'), () => []);
 	const ask = (count: number) => () => {
 		requireWithinMaxGpus({count}, limits, 'ada');

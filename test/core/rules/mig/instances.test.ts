@@ -29,11 +29,11 @@ describe('a MIG profile', () => {
 		['2g.20gb', '1c.2g.20gb', true],
 		['strange', 'STRANGE', true],
 		['strange', '1g.10gb', false],
-	])('%s satisfies a request for %s: %s', (has, wanted, fits) => {
+	])('of %s satisfies a request for %s: %s', (has, wanted, fits) => {
 		expect(fitsProfile(has, wanted)).toBe(fits);
 	});
 
-	test('is recognized in upper and lower case, and other texts are rejected', () => {
+	test('is parsed in upper or lower case', () => {
 		expect(parseProfile(' 1G.10GB ')).toBe('1g.10gb');
 		expect(['9', '1g', '10gb', '1g10gb', '1g.10gb,2g.20gb', ''].map((text) => parseProfile(text))).toEqual(
 			Array.from({length: 6}, () => undefined),
@@ -48,7 +48,7 @@ test('parseInstanceName requires a GPU number and an instance number', () => {
 	);
 });
 
-describe('MIG properties of a GPU', () => {
+describe('the MIG instances of a GPU', () => {
 	const split = splitReading(0, ['1g.10gb']);
 
 	test.each<[string, Partial<GpuReading>, boolean | undefined, number | undefined]>([
@@ -64,13 +64,13 @@ describe('MIG properties of a GPU', () => {
 		['that awaits a reset to change its mode', {isMigPending: true}, undefined, undefined],
 		['with unread instances', {migInstances: undefined}, false, undefined],
 		['with an instance without a UUID', {migInstances: [{profile: '1g.10gb'}]}, false, undefined],
-	])('are returned for a GPU %s', (_, part, whole, count) => {
+	])('are known or unknown for a GPU %s', (_, part, whole, count) => {
 		const reading = {...split, ...part};
 		expect(isWhole(reading)).toBe(whole);
 		expect(instancesOf(reading)?.length).toBe(count);
 	});
 
-	test('do not report an instance as gone unless all instances are known', () => {
+	test('do not count as removed unless all instances are known', () => {
 		expect(isGone(split, {uuid: 'MIG-0-0'})).toBe(false);
 		expect(isGone(split, {uuid: 'MIG-0-0-earlier'})).toBe(true);
 		expect(isGone({...split, migInstances: undefined}, {uuid: 'MIG-0-0-earlier'})).toBe(false);
@@ -95,7 +95,7 @@ describe('the use of a MIG instance', () => {
 		expect(judgeInstance(seen, second!, limits)).toMatchObject({kind: 'used', memoryUsedMiB: 5000});
 	});
 
-	test('is unknown if neither memory nor the instance of a process is reported', () => {
+	test('is unknown if neither its memory nor the instance of each process is reported', () => {
 		for (const processes of [undefined, [process]]) {
 			expect(judgeInstance(without({processes}), first!, limits).kind).toBe('unknown');
 		}
@@ -105,7 +105,7 @@ describe('the use of a MIG instance', () => {
 		expect(judgeInstance({...reading, processes: undefined}, first!, limits)).toEqual({kind: 'idle'});
 	});
 
-	test('with clean=on includes any process, even one with unknown memory', () => {
+	test('includes any process if clean=on, even one with unknown memory', () => {
 		const clean = {...limits, isCleanWanted: true};
 		expect(judgeInstance({...reading, processes: undefined}, first!, clean).kind).toBe('unknown');
 		const small = {...process, memoryUsedMiB: 3, gpuInstanceId: 1, computeInstanceId: 0};
@@ -113,7 +113,7 @@ describe('the use of a MIG instance', () => {
 		expect(judgeInstance({...reading, processes: [small]}, second!, clean)).toEqual({kind: 'idle'});
 	});
 
-	test('counts for a lease only the processes of its account on its own instance', () => {
+	test("counts only processes of the holder's account on that instance", () => {
 		const shares = [heldBy('alice', first!), heldBy('bob', second!)];
 		const on = (pid: number, user: string, gpuInstanceId: number) => ({pid, user, gpuInstanceId, computeInstanceId: 0});
 		const processes = [on(1, 'alice', 1), on(2, 'alice', 2), on(3, 'bob', 2), on(4, 'bob', 1), {pid: 5, user: 'bob'}];
@@ -122,7 +122,7 @@ describe('the use of a MIG instance', () => {
 		expect(usage.others.map(({pid}) => pid)).toEqual([2, 4]);
 	});
 
-	test('is idle for a lease only while the instance exists and reports memory and processes', () => {
+	test('counts as idle only while the instance exists and reports memory and processes', () => {
 		const record = (instance: InstanceOfGpu): GpuRecord => ({
 			kind: 'shared',
 			index: 0,
@@ -150,7 +150,7 @@ describe('the use of a MIG instance', () => {
 	});
 });
 
-test('a request for a MIG profile gets the smallest sufficient profile, on the GPU with the most used instances', () => {
+test('a request for a MIG profile gets the smallest sufficient instance, on the GPU with most instances in use', () => {
 	const anyBox = fc.array(
 		fc.array(fc.tuple(fc.constantFrom(...profiles), fc.boolean()), {minLength: 1, maxLength: 4}),
 		{minLength: 1, maxLength: 3},
@@ -179,7 +179,7 @@ test('a request for a MIG profile gets the smallest sufficient profile, on the G
 			const used = (gpu: number): number => box[gpu]!.filter(([, isHeld]) => isHeld).length;
 			for (const {instance} of offers) {
 				const [best, other] = [chosen!.instance, instance];
-				// No other sufficient instance is smaller in every respect, and no equal instance is on a fuller GPU.
+				// No smaller instance is sufficient, and no equal instance is on a GPU with more instances in use.
 				expect(
 					fitsProfile(best.profile!, other.profile!) && best.profile !== other.profile,
 					`${best.profile} instead of ${other.profile}`,

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {isWanted, timeToSend, usualPreferences} from '../../../../source/core/rules/notices/events.js';
 import {judgeTargets} from '../../../../source/core/rules/notices/diagnosis.js';
 
-/** A quiet time that covers the whole day but for one minute, which is `until`. */
+/** Returns a quiet time that covers the whole day except one minute, which starts at `until`. */
 function almostAlwaysQuiet(now: number) {
 	const date = new Date(now * 1000);
 	const minute = date.getHours() * 60 + date.getMinutes();
@@ -12,7 +12,7 @@ function almostAlwaysQuiet(now: number) {
 const now = 1_700_000_000;
 const moment = {due: now, now};
 
-test('the default events are expiry, granted, overuse and idle', () => {
+test('notifications are sent by default for expiry, granted, overuse and idle', () => {
 	const kinds = ['ending', 'served', 'overuse', 'idle', 'reclaimed', 'job-ended', 'squatter', 'test'] as const;
 	expect(kinds.filter((kind) => isWanted(kind, usualPreferences))).toEqual([
 		'ending',
@@ -25,7 +25,7 @@ test('the default events are expiry, granted, overuse and idle', () => {
 	expect(kinds.filter((kind) => isWanted(kind, {events: []}))).toEqual(['test']);
 });
 
-test('only notices that stay due in the pool wait for the end of the quiet time', () => {
+test('only notifications that stay true in the meantime wait for the end of the quiet time', () => {
 	const preferences = {
 		events: ['expiry', 'overuse', 'squatter', 'idle', 'granted', 'job-ended'],
 		quiet: almostAlwaysQuiet(now),
@@ -39,13 +39,13 @@ test('only notices that stay due in the pool wait for the end of the quiet time'
 	}
 });
 
-test('a notice that is overdue in the quiet time waits, too', () => {
+test('an overdue notification also waits for the end of the quiet time', () => {
 	const preferences = {...usualPreferences, quiet: almostAlwaysQuiet(now)};
 	expect(timeToSend('overuse', {due: now - 7200, now}, preferences)).toBeGreaterThan(now);
 	expect(timeToSend('squatter', moment, preferences)).toBeUndefined();
 });
 
-test('doctor is silent about terminals, lists other targets, and warns of those that fail', () => {
+test('doctor lists notification targets and warns about those that fail', () => {
 	expect(judgeTargets([{name: 'terminal'}])).toEqual([]);
 	expect(judgeTargets([{name: 'terminal'}, {name: 'slack'}])).toEqual([
 		{check: 'notify', level: 'ok', words: 'notices go to terminal, slack'},

@@ -21,13 +21,13 @@ afterEach(() => {
 const at = (local: string): number => new Date(local).getTime() / 1000;
 
 test.each(['', '22:00', '22-07', '24:00-07:00', '22:60-07:00', '22:00-22:00', '22:00-07:00-08:00', 'x22:00-07:00'])(
-	'parseQuietTime refuses %j',
+	'parseQuietTime rejects %j',
 	(text) => {
 		expect(parseQuietTime(text)).toBeUndefined();
 	},
 );
 
-test('parseQuietTime reads times of day, and quietTimeText writes them', () => {
+test('parseQuietTime reads what quietTimeText writes', () => {
 	expect(parseQuietTime(' 22:00 - 7:05 ')).toEqual({from: 1320, until: 425});
 	expect(quietTimeText({from: 1320, until: 425})).toBe('22:00-07:05');
 });
@@ -39,20 +39,20 @@ test.each([
 	['2026-05-02T06:59', '2026-05-02T07:00'],
 	['2026-05-02T07:00', undefined],
 	['2026-12-31T23:00', '2027-01-01T07:00'],
-	// Clocks are set forward and back in these nights.
+	// The clocks change in these nights.
 	['2026-03-28T23:00', '2026-03-29T07:00'],
 	['2026-10-24T23:00', '2026-10-25T07:00'],
-])('the quiet time 22:00-07:00 at %s ends at %s', (now, end) => {
+])('quietEnd for 22:00-07:00 at %s returns %s', (now, end) => {
 	expect(quietEnd(at(now), {from: 1320, until: 420})).toBe(end === undefined ? undefined : at(end));
 });
 
-test('a quiet time within one day ends on that day', () => {
+test('quietEnd for a quiet time within one day returns a time on that day', () => {
 	const noon = {from: 720, until: 780};
 	expect(quietEnd(at('2026-05-01T12:30'), noon)).toBe(at('2026-05-01T13:00'));
 	expect(quietEnd(at('2026-05-01T23:30'), noon)).toBeUndefined();
 });
 
-test('afterQuiet moves a notice out of the quiet time, but not beyond its latest time', () => {
+test("afterQuiet delays a notice to the end of the quiet time, but not beyond the notice's latest time", () => {
 	const quiet = {from: 1320, until: 420};
 	const night = at('2026-05-01T23:00');
 	const morning = at('2026-05-02T07:00');
@@ -62,7 +62,7 @@ test('afterQuiet moves a notice out of the quiet time, but not beyond its latest
 	expect(afterQuiet(night, undefined, Infinity)).toBe(night);
 });
 
-test('the end of a quiet time is later, less than 25 hours away, and not quiet', () => {
+test('quietEnd returns a later time outside of the quiet time, less than 25 hours away', () => {
 	const minute = fc.integer({min: 0, max: 1439});
 	fc.assert(
 		fc.property(minute, minute, fc.integer({min: 1_700_000_000, max: 1_900_000_000}), (from, until, now) => {

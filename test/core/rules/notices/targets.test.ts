@@ -58,7 +58,7 @@ test.each([
 	['mail:a@b,c@d', 'mail needs an address such as mail:alice@example.org'],
 	['exec:tell', 'exec needs the full path of a program: exec:/usr/local/bin/tell'],
 	['exec:/bin/a\0b', 'exec needs the full path of a program: exec:/usr/local/bin/tell'],
-])('parseTarget refuses %j without quoting a secret', (text, problem) => {
+])('parseTarget rejects %j without quoting a secret', (text, problem) => {
 	expect(parseTarget(text)).toEqual({problem});
 	expect(problem).not.toMatch(/hunter2/iv);
 });
@@ -70,7 +70,7 @@ test('targetsProblem names the first wrong item by its number', () => {
 	expect(targetsProblem(['terminal', 'mail'])).toBeUndefined();
 });
 
-test('a mail address is never an option, and has no character that acts on a mail program', () => {
+test('isMailAddress rejects options and characters that are special to mail programs', () => {
 	fc.assert(
 		fc.property(fc.string(), (text) => {
 			if (isMailAddress(text)) {
@@ -82,13 +82,13 @@ test('a mail address is never an option, and has no character that acts on a mai
 
 const none = {to: undefined, usesTerminals: true, command: undefined, webhook: undefined};
 
-test('without settings, notices go to the terminals', () => {
+test('targetsOf returns the terminals if nothing is configured', () => {
 	expect(targetsOf(none)).toEqual([{kind: 'terminal'}]);
 	expect(targetsOf({...none, usesTerminals: false})).toEqual([]);
 	expect(targetsOf({...none, to: []})).toEqual([]);
 });
 
-test('notify.to replaces the terminals and adds to the older settings, and equal targets count once', () => {
+test('notify.to replaces the terminals and is combined with the older settings', () => {
 	const to: readonly Target[] = [
 		{kind: 'mail'},
 		{kind: 'webhook', url: 'https://example.org'},
@@ -106,13 +106,13 @@ test('notify.to replaces the terminals and adds to the older settings, and equal
 	]);
 });
 
-test('a webhook of Slack gets the format of Slack, in which texts mention nobody', () => {
+test('parseTarget recognizes a Slack URL given as a plain webhook', () => {
 	const url = 'https://hooks.slack.com/services/T0/B0/hunter2';
 	expect(parseTarget(`webhook:${url}`)).toEqual({target: {kind: 'slack', url}});
 	expect(targetsOf({...none, to: [], webhook: url})).toEqual([{kind: 'slack', url, setting: 'notify.webhook'}]);
 });
 
-test('names of targets have no URL, and differ', () => {
+test('namesOf returns different names without URLs', () => {
 	const urls = ['slack:https://example.org/hunter2', 'slack:https://example.org/hunter3', 'ntfy:https://x.org/hunter2'];
 	const targets = [...urls, 'mail', 'mail:a@b', 'exec:/bin/tell'].flatMap((text) => {
 		const parsed = parseTarget(text);

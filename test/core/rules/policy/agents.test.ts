@@ -25,7 +25,7 @@ const free = (index: number): GpuRecord => ({kind: 'free', index, raw: undefined
 
 const agent = {via: viaMcp('claude-code')};
 
-test('only requests via mcp count as requests of an agent', () => {
+test('isOfAgent is true only for requests via mcp', () => {
 	for (const [via, isAgent] of [
 		['mcp', true],
 		['mcp claude-code', true],
@@ -40,7 +40,7 @@ test('only requests via mcp count as requests of an agent', () => {
 });
 
 describe('agents.max-gpus', () => {
-	test('bounds what agents hold together, and never limits people', () => {
+	test('limits how many GPUs all agents hold together, and does not limit people', () => {
 		fc.assert(
 			fc.property(
 				fc.array(fc.constantFrom('free', 'person', 'agent'), {maxLength: 8}),
@@ -60,7 +60,7 @@ describe('agents.max-gpus', () => {
 		);
 	});
 
-	test('does not count what the request itself holds while it waits', () => {
+	test('does not count GPUs that the waiting request itself already holds', () => {
 		const gpus = [held(0, agent.via, 'own'), held(1, agent.via, 'other'), free(2)];
 		const snapshot = snapshotWith({gpus, policy: policyOf({'agents.max-gpus': '3'})});
 		expect(agentLimitFor(snapshot, agent, {count: 2, entryId: 'own'})).toBeUndefined();
@@ -69,7 +69,7 @@ describe('agents.max-gpus', () => {
 		expect(isHeldBack(snapshot, entryRecord('own', {requestedCount: 3}).entry)).toBe(false);
 	});
 
-	test('makes a grant depend on every GPU, so that two grants at once cannot exceed it', () => {
+	test('makes a grant depend on every GPU record, so concurrent grants cannot exceed the limit', () => {
 		const gpus = [free(0), held(1), {kind: 'garbage', index: 2, raw: 'x', problem: 'x'} as const];
 		const limited = snapshotWith({gpus, policy: policyOf({'agents.max-gpus': '1'})});
 		expect(agentExpectations(limited, agent)).toEqual([
@@ -80,7 +80,7 @@ describe('agents.max-gpus', () => {
 		expect(agentExpectations(snapshotWith({gpus}), agent)).toEqual([]);
 	});
 
-	test('refuses at once what it can never grant', () => {
+	test('rejects a request that alone exceeds it', () => {
 		const snapshot = snapshotWith({policy: policyOf({'agents.max-gpus': '2'})});
 		const tenure = {type: 'run', timeLimitSeconds: 60} as const;
 		expect(() => {
@@ -92,7 +92,7 @@ describe('agents.max-gpus', () => {
 });
 
 describe('agents.max-duration', () => {
-	test('bounds every reservation of an agent, and no other', () => {
+	test('limits every reservation of an agent and no other', () => {
 		const snapshot = snapshotWith({policy: policyOf({'agents.max-duration': '2h'})});
 		expect(() => {
 			checkAgentDuration(snapshot, agent, 7201);
@@ -101,14 +101,14 @@ describe('agents.max-duration', () => {
 		checkAgentDuration(snapshot, {}, 1e9);
 	});
 
-	test('is 30 days at most, also without a policy', () => {
+	test('is at most 30 days, even without a policy', () => {
 		checkAgentDuration(snapshotWith(), agent, 30 * 86_400);
 		expect(() => {
 			checkAgentDuration(snapshotWith(), agent, 30 * 86_400 + 1);
 		}).toThrow('at most 30d');
 	});
 
-	test('grants nothing to agents while the policy cannot be read', () => {
+	test('prevents grants to agents while the policy cannot be read', () => {
 		const snapshot = snapshotWith({policyProblem: 'it is a list'});
 		expect(() => {
 			checkAgentDuration(snapshot, agent, 1);

@@ -1,4 +1,4 @@
-/** The policy as the rules read it, and the plans that change it. */
+/** How the rules read the policy, and the plans that change it. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {PolicySetting, Snapshot} from '../../../../source/core/model/types.js';
@@ -44,7 +44,7 @@ describe('every policy key', () => {
 	});
 });
 
-/** The values while the policy cannot be read. */
+/** The value of each key while the policy cannot be read. */
 const strictest = {
 	strategy: 'mru',
 	clean: 'on',
@@ -56,7 +56,7 @@ const strictest = {
 	'idle.grace': 'never',
 	'idle.when': 'never',
 	'idle.keep-max': 'any',
-	// A limit protects nobody's work, and the smallest one would stop everybody.
+	// A limit protects nobody's work, and the lowest limit would stop everybody.
 	'limits.max-gpus': 'off',
 	'limits.max-waiting': 'off',
 	'limits.max-duration': 'off',
@@ -66,7 +66,7 @@ const strictest = {
 	'agents.max-duration': 0,
 };
 
-test('an unreadable policy key has its strictest value, and an unreadable record affects all keys', () => {
+test('an unreadable value of a policy key counts as the strictest value', () => {
 	const set = {strategy: 'lru', clean: 'off', isolate: 'off', share: 'on', 'share.max': '8', 'share.gpus': 'all'};
 	for (const name of policyKeyNames) {
 		for (const value of ['of a later version', '__proto__', '']) {
@@ -83,7 +83,7 @@ test('an unreadable policy key has its strictest value, and an unreadable record
 		}
 	}
 
-	// Other retained settings do not count.
+	// The other stored settings are ignored.
 	const unreadable = {...policy(set), policyProblem: 'it is not JSON'};
 	expect(policyOf(unreadable)).toEqual(strictest);
 	expect(policyDoubtOf(unreadable, ['isolate'])).toMatchObject({
@@ -95,7 +95,7 @@ test('an unreadable policy key has its strictest value, and an unreadable record
 	);
 });
 
-test('every policy key has a value for any stored text, and ignored settings are reported', () => {
+test('policyOf returns a value for every key, whatever is stored', () => {
 	const anyStored = fc.oneof(
 		anyPolicy,
 		fc
@@ -118,7 +118,7 @@ test('every policy key has a value for any stored text, and ignored settings are
 	);
 });
 
-test('policyDoubtOf reports an unreadable record, whatever else it contains', () => {
+test('policyDoubtOf reports an unreadable record', () => {
 	expect(policyDoubtOf({...policy({}), policyProblem: 'it is not JSON'})?.problem).toBe('it is not JSON');
 	expect(policyDoubtOf(policy({strategy: 'fast', later: 'x'}))?.problem).toBe(
 		'strategy: "fast" is not one of mru, lru, pack, spread, cool, topology',
@@ -126,7 +126,7 @@ test('policyDoubtOf reports an unreadable record, whatever else it contains', ()
 });
 
 describe('a policy change', () => {
-	test('expects the record that it replaces, keeps the other keys and records the previous values', async () => {
+	test('keeps the other keys and records the previous values', async () => {
 		const {policy: before} = policy({later: 'x', strategy: 'lru'});
 		const snapshot = await snapshotWith({
 			now: 7.5,
@@ -165,7 +165,7 @@ describe('a policy change', () => {
 		expect([plan.writes, plan.audit, changed]).toEqual([[], [], []]);
 	});
 
-	test('to the default is recorded if the key was unset, because a later version may have another default', async () => {
+	test('to the default value is recorded if the key was unset', async () => {
 		const {changed} = planPolicy(await snapshotWith(policy({})), [{key: 'strategy', value: 'mru'}], context);
 		expect(changed).toEqual([{key: 'strategy', value: 'mru', before: undefined}]);
 	});
@@ -205,7 +205,7 @@ describe('a policy change', () => {
 		);
 	});
 
-	test('to an invalid value, to an unknown key or of an unreadable record is refused', async () => {
+	test('with an invalid value or an unknown key is rejected', async () => {
 		const refused = async (changes: Parameters<typeof planPolicy>[1], more: Partial<Snapshot> = policy({})) => {
 			const snapshot = await snapshotWith(more);
 			return () => planPolicy(snapshot, changes, context);
@@ -221,7 +221,7 @@ describe('a policy change', () => {
 	});
 });
 
-describe('limits', () => {
+describe('policy limits', () => {
 	test.each([
 		['limits.max-gpus', '0', 'must be a whole number from 1 to 1024, or off, not "0"'],
 		['limits.max-gpus', '-1', 'must be'],
@@ -233,14 +233,14 @@ describe('limits', () => {
 		['limits.max-duration', '-4h', 'must be'],
 		['limits.group.staff.max-duration', '36501d', 'must be'],
 		['limits.default-duration', '30', 'must be'],
-	])('%s=%s is refused', async (key, value, words) => {
+	])('reject %s=%s', async (key, value, words) => {
 		const snapshot = await snapshotWith({});
 		expect(() => planPolicy(snapshot, [{key, value}], context)).toThrow(
 			expect.objectContaining({code: 'usage', message: expect.stringContaining(`${key} ${words}`) as string}),
 		);
 	});
 
-	test('a default duration longer than the maximum for the same people is refused, in one call or in two', async () => {
+	test('reject a default duration that is longer than the maximum for the same people', async () => {
 		const before = await snapshotWith(policy({'limits.user.a.b.max-duration': '2h', 'limits.max-duration': '4h'}));
 		const plan = (key: string, value: string) => () => planPolicy(before, [{key, value}], context);
 		expect(plan('limits.user.a.b.default-duration', '3h')).toThrow(
@@ -258,7 +258,7 @@ describe('limits', () => {
 		expect(() => planPolicyReplacement(before, both, context)).toThrow('is longer than');
 	});
 
-	test('policyRows lists limits of users and groups after the keys for everybody, and keys of a later version last', () => {
+	test('are listed by policyRows after the general keys and before keys of later versions', () => {
 		const set = {'limits.zone': '1', 'limits.user.ada.max-gpus': '3', 'limits.group.staff.max-gpus': 'x'};
 		const rows = policyRows(policy(set)).slice(policyKeyNames.length);
 		expect(rows.map(({key, value, fallback, problem}) => [key, value, fallback, problem !== undefined])).toEqual([

@@ -16,7 +16,7 @@ const usedBy = (index: number, ...users: ReadonlyArray<string | undefined>): Gpu
 	processes: users.map((user, position) => ({pid: 100 + position, user})),
 });
 
-/** Reads as a viewer does, and records alerts. */
+/** Scans and reads like a viewer, and records alerts. */
 async function scan(world: TestWorld, recordAlerts: AlertRecorder, ...readings: readonly GpuReading[]): Promise<void> {
 	world.see(() =>
 		observationOf([0, 1].map((index) => readings.find((gpu) => gpu.index === index) ?? idleReading(index))),
@@ -30,7 +30,7 @@ const recorded = async (world: TestWorld): Promise<readonly string[]> =>
 		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
 		.map((record) => eventText(record));
 
-test('an alert about processes that a job left names the job and its end', async () => {
+test('an alert about leftover processes names their job and when it ended', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
 	await release(world, alice, {by: 'gpus', ids: [0]});
@@ -63,7 +63,7 @@ test('an alert about processes that a job left names the job and its end', async
 	]);
 });
 
-test("unreserved use and use of another account's GPU are recorded once, by the first monitor that sees them", async () => {
+test('unreserved use is recorded once, by the first monitor that sees it', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recorders = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
@@ -102,7 +102,7 @@ test('a recurring alert is recorded again only after ten minutes', async () => {
 	expect(await recorded(world)).toHaveLength(3);
 });
 
-test('an unknown reading ends no alert, and unknown users next to known users raise none', async () => {
+test('an unknown reading neither ends an alert nor raises one', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recordAlerts = createAlertRecorder(world);
 	const sick: GpuReading = {...usedBy(0, 'bob'), health: [{kind: 'ecc', words: '3 memory errors'}]};
@@ -131,7 +131,7 @@ test('an unknown reading ends no alert, and unknown users next to known users ra
 	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
 });
 
-test('leftover processes of the previous holder raise no alert at first', async () => {
+test('leftover processes of the previous holder raise no alert for the first minute', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recordAlerts = createAlertRecorder(world);
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
@@ -146,7 +146,7 @@ test('leftover processes of the previous holder raise no alert at first', async 
 	expect(await recorded(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
 });
 
-test('a monitor continues if the store is down or refuses to record an alert, but not if a bug prevents the record', async () => {
+test('a monitor continues if the store is down or refuses to record an alert', async () => {
 	const errors = [new CanhazgpuError('store-unreachable', 'gone'), new CanhazgpuError('store-refused', 'full')];
 	const world = await createTestWorld({
 		gpuCount: 2,
@@ -191,7 +191,7 @@ test('every active alert is recorded exactly once, for any sequence of scans', a
 					).toBe(true);
 				}
 
-				// Use by one account is recorded at most once in ten minutes.
+				// Unreserved use by one account is recorded at most once in ten minutes.
 				for (const user of ['bob', 'eve', undefined]) {
 					const times = records.filter(({kind, account}) => kind === 'unreserved' && account === user);
 					for (const [index, {time}] of times.entries()) {

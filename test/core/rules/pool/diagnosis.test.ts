@@ -85,13 +85,13 @@ test('doctor reports every problem with a way to fix it', () => {
 	]);
 });
 
-test('doctor does not report unknown facts', () => {
+test('doctor does not warn about facts that it could not determine', () => {
 	expect(problems(judgeStore({location: 'redis', shell: 'redis-cli'}, 1, {}))).toEqual([]);
 	expect(problems(judgeVersions('1', 'Node 24', undefined))).toEqual([]);
 	expect(problems(judgeScan(observationOf(gpus), undefined))).toEqual([]);
 });
 
-test('doctor reports nothing else about the GPUs if the scan failed', () => {
+test('doctor reports only the failure if the GPU scan failed', () => {
 	const failure = {message: 'nvidia-smi was not found.', hint: 'Is it in PATH?'};
 	expect(judgeScan(observationOf([], {failure}), pool)).toEqual([
 		{check: 'provider', level: 'error', words: failure.message, fix: failure.hint},

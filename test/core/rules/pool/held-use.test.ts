@@ -37,13 +37,13 @@ const anyRecord: fc.Arbitrary<UsageRecord> = fc
 		reservationType: 'run',
 	}));
 
-/** A value for each minute and GPU. Undefined: not recorded. */
+/** A utilization for each minute and GPU. Undefined means that it was not recorded. */
 const anyPercents = fc.array(
 	fc.tuple(...gpus.map(() => fc.option(fc.oneof(fc.constant(0), fc.integer({min: 0, max: 100})), {nil: undefined}))),
 	{minLength: minuteCount, maxLength: minuteCount},
 );
 
-test('the measured use of held GPUs counts each reserved second once as busy, idle or unknown', () => {
+test('the measured use of reserved GPUs counts each reserved second once, as busy, idle or unknown', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 6}), anyPercents, (records, percents) => {
 			const lines = percents.map((row, position) => lineOf(firstMinute + position, row));
@@ -85,7 +85,7 @@ test('the measured use of held GPUs counts each reserved second once as busy, id
 	);
 });
 
-test('the measured use of a held GPU is the weighted mean of two scanners in a minute, and unknown for an unknown GPU name', () => {
+test('the measured use of a reserved GPU is the weighted mean of all scanners in a minute', () => {
 	const minutes = decodeHour(
 		hourOf(firstMinute),
 		[`${firstMinute} 30 ${loadName({index: 0})}2s--`, `${firstMinute} 10 ${loadName({index: 0})}00--`].join('\n'),
@@ -110,7 +110,7 @@ test('the measured use of a held GPU is the weighted mean of two scanners in a m
 	}
 });
 
-test('the measured use of GPUs with a live lease counts up to now', async () => {
+test('the measured use of a GPU with a live lease counts up to now', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 7200});
 	world.pass(3600);
@@ -122,7 +122,7 @@ test('the measured use of GPUs with a live lease counts up to now', async () => 
 	expect(rows).toMatchObject([{user: 'alice', held: 1, known: 1 / 60, used: 0.5 / 60, idle: 0}]);
 });
 
-test('collectHeldUse returns the recorded time and the gaps of ten minutes or more', () => {
+test('collectHeldUse returns the monitored time and the gaps of ten minutes or more', () => {
 	const collector = collectHeldUse({
 		window: {from: firstMinute * 60 + 30, to: (firstMinute + minuteCount) * 60},
 		gpuCount: 1,
@@ -139,7 +139,7 @@ test('collectHeldUse returns the recorded time and the gaps of ten minutes or mo
 	expect([nobody.recordedSeconds(), nobody.gaps()]).toEqual([0, [window]]);
 });
 
-test('the measured use of held GPUs over a week is read in parts without repeating a minute, and older time is unknown', async () => {
+test('heldUseOf reads a week of measurements without counting a minute twice', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 40 * 86_400});
 	world.pass(30 * 86_400);

@@ -16,7 +16,7 @@ test('isolationLevelOf is at least as strict as the user, the config and the pol
 				return;
 			}
 
-			// The name of a method requires that method, and no strictness.
+			// A named method requires that method, but not that isolation is possible.
 			const own: IsolationLevel | undefined = typed === undefined || typed === 'require' ? typed : 'prefer';
 			const wanted = [own, setting, policy].map((each) => rank(each));
 			expect(answer === 'contradiction' ? answer : rank(answer)).toBe(Math.max(...wanted));

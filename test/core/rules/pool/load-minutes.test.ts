@@ -28,7 +28,7 @@ const scans = fc.array(
 
 const nearly = (value: number | undefined) => (value === undefined ? undefined : Math.round(value * 100));
 
-test('decodeHour returns the recorded means of each minute, for any scans', () => {
+test('decodeHour returns the recorded mean load of each minute', () => {
 	fc.assert(
 		fc.property(scans, (rounds) => {
 			let time = startTime;
@@ -61,7 +61,7 @@ test('decodeHour returns the recorded means of each minute, for any scans', () =
 			const decoded = [...new Set(minutes.map(({minute}) => hourOf(minute)))].flatMap((hour) =>
 				decodeHour(hour, lines.join('\n'), minuteOf(time)),
 			);
-			// A minute in which no GPU was seen has no line.
+			// A minute without a reading of any GPU has no line.
 			expect(decoded.map(({minute}) => minute)).toEqual(
 				minutes.filter(({sums}) => sums.size > 0).map(({minute}) => minute),
 			);
@@ -94,15 +94,15 @@ test.each([
 	['known values', good, [{utilization: 0.56, memory: 1}]],
 	['unknown values', `${minute} 30 000000----`, [{utilization: undefined, memory: undefined}]],
 	['no cells', `${minute} 30 `, []],
-	['half a cell', `${minute} 30 0000001k2s00`, []],
+	['an incomplete cell', `${minute} 30 0000001k2s00`, []],
 	['no scans', `${minute} 0 0000001k2s`, []],
 	['an impossible number of scans', `${minute} 999 0000001k2s`, []],
 	['another hour', `${minute + 60} 30 0000001k2s`, []],
-	['a time to come', `${minute + 2} 30 0000001k2s`, []],
-	['no number', '1e9 30 0000001k2s', []],
+	['a future time', `${minute + 2} 30 0000001k2s`, []],
+	['an invalid minute', '1e9 30 0000001k2s', []],
 	['control characters', `${minute} 30 \u{1B}[31m01k2s`, []],
 	['JSON', '{"minute":1}', []],
-	['more GPUs than a box has', `${minute} 30 ${'0000001k2s'.repeat(1025)}`, []],
+	['more GPUs than a machine can have', `${minute} 30 ${'0000001k2s'.repeat(1025)}`, []],
 ])('decodeHour reads a line with %s', (_, line, loads) => {
 	const read = decodeHour(hour, `garbage\n${line}\n\u{0}`, minute + 1);
 	expect(read.map((each) => loadIn(each, '000000'))).toEqual(loads);
@@ -121,7 +121,7 @@ test('decodeHour accepts any text', () => {
 	);
 });
 
-test('loadName is the same for a GPU whatever its index, and different for each of 64 GPUs', () => {
+test('loadName depends on the UUID of a GPU and not on its index', () => {
 	expect(loadName({index: 3, uuid: 'GPU-a'})).toBe(loadName({index: 7, uuid: 'GPU-a'}));
 	const names = Array.from({length: 64}, (_, index) => loadName({index, uuid: `GPU-5c7fbd2a-${index}`}));
 	expect(new Set([...names, ...Array.from({length: 64}, (_, index) => loadName({index}))]).size).toBe(128);

@@ -33,8 +33,8 @@ const adviceOn = (
 	reading: GpuReading = leaked,
 ): readonly HolderAdvice[] => reportHolders(reading, seen(holders, changes), thresholdMiB).advice;
 
-describe('memory that no listed process accounts for', () => {
-	test('is attributed to the driver if everything is visible and no process has the device open', () => {
+describe('GPU memory that no listed process uses', () => {
+	test('is attributed to the driver if all processes are visible and none has the device open', () => {
 		expect(adviceOn([])).toEqual([{kind: 'kept-by-driver'}]);
 	});
 
@@ -45,7 +45,7 @@ describe('memory that no listed process accounts for', () => {
 		expect(adviceOn([], {devices: []})).toEqual([{kind: 'no-devices'}]);
 	});
 
-	test("is attributed to the user's processes, other accounts and containers that have the device open", () => {
+	test('is attributed to the processes and containers that have the device open', () => {
 		expect(
 			adviceOn([
 				holder(1, {isOwn: true}),
@@ -85,16 +85,16 @@ describe('memory that no listed process accounts for', () => {
 	});
 });
 
-test('memory that listed processes account for leads to no advice to end processes', () => {
+test('reportHolders does not advise ending processes whose memory is accounted for', () => {
 	const reading = {...leaked, processes: [{pid: 1, memoryUsedMiB: 39_500}]};
 	expect(adviceOn([holder(1), holder(2, {isOwn: true})], {unreadable: {count: 9, users: []}}, reading)).toEqual([]);
 });
 
-test('memory at its baseline with only services on the device leads to no report', () => {
+test('reportHolders reports nothing if only services have the device open and memory is at its baseline', () => {
 	expect(adviceOn([holder(7, {name: 'nv-hostengine'})], undefined, idleReading(0))).toEqual([{kind: 'nothing-held'}]);
 });
 
-test('memory is never attributed to the driver while anything is unknown', () => {
+test('reportHolders never attributes memory to the driver while anything is unknown', () => {
 	const reading = fc.record({
 		memoryUsedMiB: fc.option(fc.integer({min: 0, max: 80_000}), {nil: undefined}),
 		hasProcesses: fc.boolean(),

@@ -24,7 +24,7 @@ const anyRecord: fc.Arbitrary<UsageRecord> = fc
 		reservationType: 'run',
 	}));
 
-test('occupancy spans cover every held second, are few, and count each lease once', () => {
+test('occupancy spans cover every reserved second and count each lease once', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 60}), (records) => {
 			const collector = collectOccupancy(window);
@@ -47,7 +47,7 @@ test('occupancy spans cover every held second, are few, and count each lease onc
 				expect(startTime >= window.from && endTime <= window.to && startTime < endTime).toBe(true);
 			}
 
-			// Two short spans of a GPU are never closer than a fraction of the window.
+			// Two short spans of a GPU are at least a fraction of the window apart.
 			for (const [index, span] of spans.entries()) {
 				const isShort = ({startTime, endTime, leaseCount}: typeof span) =>
 					leaseCount > 1 || endTime - startTime < partSeconds;
@@ -60,7 +60,7 @@ test('occupancy spans cover every held second, are few, and count each lease onc
 	);
 });
 
-test('occupancy combines consecutive short jobs into one span, which names the longest holder', () => {
+test('an occupancy span combines consecutive short jobs and names the longest holder', () => {
 	const collector = collectOccupancy(window);
 	const jobs = [
 		['alice', 10],
@@ -94,7 +94,7 @@ test('occupancy combines consecutive short jobs into one span, which names the l
 	]);
 });
 
-test('occupancy shows a live lease until now with its known end, even if the lease just started', async () => {
+test('occupancyOf shows a live lease up to now, with its known end', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: person('alice', 'zoe'), ids: [1], count: 1, durationSeconds: 7200});
 	const {spans, gpuCount} = await occupancyOf(world, 24);
@@ -103,7 +103,7 @@ test('occupancy shows a live lease until now with its known end, even if the lea
 	expect(spans[0]!.endsBy! - spans[0]!.endTime).toBeCloseTo(7200, -1);
 });
 
-test('occupancy ignores an expiry that the Go canhazgpu wrote for a job', async () => {
+test('occupancyOf ignores an expiry that the Go canhazgpu wrote for a job', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const job = {user: 'alice', type: 'run', start_time: world.now(), last_heartbeat: world.now()};
 	world.memory.state.gpus.set(0, JSON.stringify({...job, expiry_time: world.now() + 60}));
@@ -125,13 +125,13 @@ const usersOf = (records: readonly UsageRecord[]) =>
 		column.map(({user}) => user).join('+'),
 	);
 
-test('an occupancy column names the account that held the GPU for most of its time', () => {
+test('an occupancy column names the account that held the GPU for most of the time', () => {
 	expect(usersOf([held('ann', 0, 112), held('bob', 112, 131), held('cy', 145, 146), held('eve', 100, 150, 1)])).toEqual(
 		['ann', 'bob', 'bob', 'bob', 'cy'],
 	);
 });
 
-test('an occupancy column names all accounts with a share of the GPU', () => {
+test('an occupancy column names every account with a share of the GPU', () => {
 	expect(usersOf([held('bob', 100, 130), held('ann', 110, 140)])).toEqual(['bob', 'ann+bob', 'ann+bob', 'ann', '']);
 });
 

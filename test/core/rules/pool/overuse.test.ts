@@ -20,10 +20,10 @@ const gpuOf = (ids: readonly string[]): GpuRecord =>
 		? {kind: 'free', index: 0, raw: undefined}
 		: {kind: 'shared', index: 0, raw: '', shares: ids.map((id) => shareOf(id)), capacityMiB: 80_000};
 
-/** A scan of ann's share at a time. `gone`: the share has ended. */
+/** A scan of ann's share. `gone` means that the share has ended. */
 type Scan = {readonly gapSeconds: number; readonly usedMiB: number | 'unknown' | 'gone'};
 
-/** Replays the scans as several hosts would, each reading what the last one wrote. */
+/** Replays the scans on several hosts, each of which reads what the previous one wrote. */
 function go(scans: readonly Scan[]) {
 	let overuse: readonly Overuse[] = [];
 	let now = 1000;
@@ -62,7 +62,7 @@ const scan = fc.record({
 	usedMiB: fc.constantFrom<Array<Scan['usedMiB']>>(900, 1000, 1050, 1051, 9000, 'unknown', 'gone'),
 });
 
-/** A simple model of the rule: the records of a list of scans, as `+` and `-`. */
+/** A simple model of the rule. Returns the records of a list of scans, as `+` and `-`. */
 function model(scans: readonly Scan[]): string {
 	let recorded = '';
 	let isRecorded = false;
@@ -110,7 +110,7 @@ function model(scans: readonly Scan[]): string {
 	return recorded;
 }
 
-test('a share counts as exceeding its memory, and no longer counts so, after three consecutive scans each', () => {
+test('a share starts or stops counting as over its memory only after three consecutive scans', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
 			const {recorded, shown, overuse} = go(scans);
@@ -126,7 +126,7 @@ test('a share counts as exceeding its memory, and no longer counts so, after thr
 	);
 });
 
-test('the overuse of a share is written to the store three times and then no more while it continues', () => {
+test('a share that keeps exceeding its memory is written to the store only three times', () => {
 	const scans = Array.from({length: 20}, (): Scan => ({gapSeconds: 5, usedMiB: 9000}));
 	const {recorded, writes, overuse} = go(scans);
 	expect(writes).toBe(3);

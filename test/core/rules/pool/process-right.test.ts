@@ -5,7 +5,7 @@ import type {GpuProcess, GpuRecord, GpuReading} from '../../../../source/core/mo
 import {snapshotWith} from '../../../_helpers/world.js';
 import {gpuReading, lease} from '../../../tui/_world.js';
 
-/** The rights of the processes of one GPU, in order. */
+/** Returns the right of each process on one GPU, in order. */
 function rightsOf(record: GpuRecord, processes: readonly GpuProcess[], more: Partial<GpuReading> = {}) {
 	const [row] = statusRows(
 		snapshotWith({pool: {gpuCount: 1, provider: 'nvidia'}, gpus: [record]}),
@@ -24,7 +24,7 @@ function rightsOf(record: GpuRecord, processes: readonly GpuProcess[], more: Par
 const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 const held: GpuRecord = {kind: 'leased', index: 0, raw: '', lease: lease('alice')};
 
-test('on a reserved GPU, only processes of the holder are permitted, and processes of unknown users stay undecided', () => {
+test('only processes of the holder are permitted on a reserved GPU', () => {
 	expect(
 		rightsOf(held, [
 			{pid: 1, user: 'alice'},
@@ -37,7 +37,7 @@ test('on a reserved GPU, only processes of the holder are permitted, and process
 	).toEqual(['holder', 'not-holder', 'unknown', 'unknown', 'not-holder', 'desktop']);
 });
 
-test('a process on a GPU without a lease counts as unreserved use only above the memory threshold', () => {
+test('a process on a free GPU counts as unreserved use only above the memory threshold', () => {
 	const processes: readonly GpuProcess[] = [
 		{pid: 1, user: 'bob'},
 		{pid: 2, user: 'gdm', kind: 'graphics'},
@@ -47,7 +47,7 @@ test('a process on a GPU without a lease counts as unreserved use only above the
 	expect(rightsOf(free, [{pid: 1, user: 'bob'}], {failure: 'GPU is lost'})).toEqual(['unknown']);
 });
 
-test('on a shared GPU, only processes of the holders of its shares are permitted', () => {
+test("only processes of the shares' holders are permitted on a shared GPU", () => {
 	const shares = ['alice', 'bob'].map((user) => ({...lease(user), memoryMiB: 8000}));
 	const record: GpuRecord = {kind: 'shared', index: 0, raw: '', shares, capacityMiB: 40_000};
 	expect(

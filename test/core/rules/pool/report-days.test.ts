@@ -1,4 +1,4 @@
-/** Local days at the ends of months and when clocks change. */
+/** Local days at the ends of months and at clock changes. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterAll, expect, test} from 'vitest';
@@ -16,7 +16,7 @@ afterAll(() => {
 	}
 });
 
-/** All times are whole quarters of an hour, so that each quarter belongs to one day. */
+/** All times are multiples of a quarter of an hour, so that each quarter belongs to one day. */
 const quarter = 900;
 
 /** Times shortly before clock changes and ends of months in 2026, in both hemispheres. */
@@ -41,7 +41,7 @@ const anyRecord = fc
 	.map(({after, quarters, user, type}) => ({user, type, from: after * quarter, length: quarters * quarter}));
 
 test.each(['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Apia'])(
-	'the report sums the hours of each local day correctly in %s',
+	'the report sums up the hours of each local day in %s',
 	async (zone) => {
 		process.env['TZ'] = zone;
 		const format = new Intl.DateTimeFormat('en-CA', {

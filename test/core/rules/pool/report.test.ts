@@ -35,7 +35,7 @@ const anyWindow = fc
 	.tuple(fc.integer({min: 0, max: 1000 * hour}), fc.integer({min: 1, max: 500 * hour}))
 	.map(([from, length]) => ({from, to: from + length}));
 
-test('a report counts leases within its window and sorts the largest first', async () => {
+test('the report counts the part of each lease within its window and sorts by hours', async () => {
 	const report = await makeReport(
 		[
 			record({startTime: 0, endTime: 10 * hour}),
@@ -57,7 +57,7 @@ test('a report counts leases within its window and sorts the largest first', asy
 	});
 });
 
-test('a report of an empty history has no rows', async () => {
+test('the report of an empty history has no rows', async () => {
 	expect(await makeReport([], [], {window: {from: 0, to: 1}, split: byUser})).toMatchObject({
 		rows: [],
 		totalGpuHours: 0,
@@ -67,7 +67,7 @@ test('a report of an empty history has no rows', async () => {
 	]);
 });
 
-test('a report for one user includes no other users', async () => {
+test('the report for one user excludes other users', async () => {
 	const report = await makeReport([record({}), record({user: 'bob'})], [], {
 		window: {from: 0, to: hour},
 		split: byUser,
@@ -77,7 +77,7 @@ test('a report for one user includes no other users', async () => {
 	expect(report.uniqueUsers).toBe(1);
 });
 
-test('a report counts live leases from their start', async () => {
+test('the report counts a live lease from its start to now', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 10 * hour});
 	world.pass(2 * hour);
@@ -86,7 +86,7 @@ test('a report counts live leases from their start', async () => {
 	expect(report.rows).toEqual([{key: 'alice', gpuHours: 4, percentage: 100, runCount: 0, manualCount: 2}]);
 });
 
-test('a report of a past window includes a lease that ended after the window', async () => {
+test('the report of a past window includes a lease that ended after the window', async () => {
 	const world = await createTestWorld();
 	const begun = world.now();
 	await reserve(world, {requester: person('alice'), ids: [0], count: 1, durationSeconds: 10 * hour});
@@ -98,7 +98,7 @@ test('a report of a past window includes a lease that ended after the window', a
 	expect(window).toEqual({from: begun + hour, to: begun + 2 * hour});
 });
 
-test('dayNamed returns the start and end of a named day, and nothing for an invalid name', () => {
+test('dayNamed returns the start and end of a named day, or undefined for an invalid name', () => {
 	fc.assert(
 		fc.property(fc.integer({min: 0, max: 4_000_000_000}), (time) => {
 			const {key, next} = localDay(time);
@@ -114,8 +114,8 @@ test('dayNamed returns the start and end of a named day, and nothing for an inva
 	]);
 });
 
-describe('a report of any history', () => {
-	test('has the same figures as a naive sum, and percentages that add up to 100.0', async () => {
+describe('the report of any history', () => {
+	test('has percentages that add up to 100.0', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(anyRecord), anyWindow, async (records, window) => {
 				const report = await makeReport(records, [], {window, split: byUser});
@@ -139,7 +139,7 @@ describe('a report of any history', () => {
 	});
 
 	test('has days that add up to the total, including days of 23 and 25 hours', async () => {
-		// Every third day has 23 hours, and every fourth 25.
+		// Every third day has 23 hours, and every fourth has 25.
 		const starts = [0];
 		for (let day = 0; day < 100; day++) {
 			starts.push(starts[day]! + (day % 4 === 3 ? 25 : day % 3 === 2 ? 23 : 24) * hour);
@@ -161,7 +161,7 @@ describe('a report of any history', () => {
 	});
 });
 
-test('a report counts the memory of a share for the time within the window', async () => {
+test('the report counts the memory of a share only within the window', async () => {
 	const shared = record({startTime: 0, endTime: 4 * hour, memoryMiB: 1000});
 	const {rows} = await makeReport([shared, record({user: 'bob'})], [], {
 		window: {from: 2 * hour, to: 10 * hour},
@@ -174,7 +174,7 @@ test('a report counts the memory of a share for the time within the window', asy
 	);
 });
 
-test('a report counts hours of MIG instances separately from GPU hours', async () => {
+test('the report counts hours of MIG instances separately from GPU hours', async () => {
 	const instance = record({user: 'bob', startTime: 0, endTime: 4 * hour, mig: {uuid: 'MIG-0-1', profile: '1g.10gb'}});
 	const question = {window: {from: 2 * hour, to: 10 * hour}, split: byUser};
 	const mixed = await makeReport([instance, record({startTime: 0, endTime: 3 * hour})], [], question);
@@ -214,13 +214,13 @@ test('a report counts hours of MIG instances separately from GPU hours', async (
 	expect((await makeReport([instance], [], {...question, series: bins})).series?.rows).toEqual([]);
 });
 
-describe('the hours over time in a report', () => {
+describe("the report's hours over time", () => {
 	const binAt = (time: number) => {
 		const start = Math.floor(time / hour) * hour;
 		return {key: String(start), next: start + hour};
 	};
 
-	test('add up to the rows, however many users are grouped as "others", and include every period', async () => {
+	test('add up to the totals of the rows, however many users are grouped as "others"', async () => {
 		const many = fc.tuple(anyRecord, fc.nat(30)).map(([one, number]) => ({...one, user: `${one.user}${number}`}));
 		await fc.assert(
 			fc.asyncProperty(fc.array(many, {maxLength: 60, size: 'max'}), anyWindow, async (records, window) => {

@@ -1,4 +1,4 @@
-/** A store that comes back empty or without its newest commits gets back what running processes have read. */
+/** A store that lost data gets back what running processes have read from it. */
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/job-lease.js';
@@ -22,7 +22,7 @@ const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
 const root = person('root', 'root', 0);
 
-/** Starts another long-running process that remembers its reads. */
+/** Returns the world of another long-running process, which remembers what it reads. */
 const stayingIn = (world: World): World => ({...world, store: createRestoringStore(world.store, world)});
 
 const holdersOf = ({gpus}: Snapshot) => gpus.map((record) => (isLeased(record) ? record.lease.leaseId : undefined));
@@ -41,7 +41,7 @@ const reserveFor = async (world: World, gpu: number, durationSeconds = 36_000) =
 const runOn = async (world: World, gpu: number, leaseId: string) =>
 	acquireNow(world, {requester: alice, count: 1, ids: [gpu], tenure: {type: 'run'}}, leaseId);
 
-/** A change that makes a restore worthwhile. */
+/** Makes a change, without which there would be nothing to restore. */
 const makeRevision = async (world: World) => {
 	await release(world, bob, {by: 'lease', leaseId: await reserveFor(world, 0)});
 };
@@ -52,7 +52,7 @@ const joinAs = async (world: World, id: string, pid: number) =>
 		{id, request: {requester: bob, count: 4, tenure: {type: 'run'}}, waitSeconds: undefined},
 	);
 
-/** Everything that a store can lose. */
+/** Writes every kind of record that a store can lose. */
 async function fill(world: TestWorld) {
 	await runOn(world, 0, 'job');
 	const manual = await reserveFor(world, 1);
@@ -79,7 +79,7 @@ const contentOf = ({pool, gpus, queue, drains, policy, alerts}: Snapshot) => ({
 	alerts,
 });
 
-describe('a restore returns everything that a process has read', () => {
+describe('a process restores everything that it has read', () => {
 	test('into an empty store', async () => {
 		const world = await createTestWorld();
 		await fill(world);
@@ -98,7 +98,7 @@ describe('a restore returns everything that a process has read', () => {
 		]);
 	});
 
-	test('and grants nothing for five seconds, so that wrappers can first take back newer leases', async () => {
+	test('and prevents grants for five seconds, so that running jobs can restore newer leases first', async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await makeRevision(world);
 		const staying = stayingIn(world);
@@ -114,7 +114,7 @@ describe('a restore returns everything that a process has read', () => {
 			clock: {
 				...world.clock,
 				async sleep(milliseconds, signal) {
-					// The wrapper's response.
+					// The wrapper finds out about the loss and restores its lease.
 					await sendHeartbeat(world, wrapper);
 					await world.clock.sleep(milliseconds, signal);
 				},
@@ -126,7 +126,7 @@ describe('a restore returns everything that a process has read', () => {
 		expect(holdersOf(await world.store.read())).toEqual(['job']);
 	});
 
-	test('into an older store, over records that were released, granted or changed before the crash', async () => {
+	test('into an outdated store, replacing records that changed before the crash', async () => {
 		const world = await createTestWorld();
 		const released = await reserveFor(world, 3);
 		const replaced = await reserveFor(world, 1);
@@ -148,11 +148,11 @@ describe('a restore returns everything that a process has read', () => {
 		crash(world.memory, disk);
 		expect(holdersOf(await world.store.read())).toEqual([undefined, replaced, undefined, released]);
 		expect(contentOf(await staying.store.read())).toEqual(contentOf(before));
-		// Lost usage is restored if a GPU's record still shows how the lease ended.
+		// A lost usage record is restored if the record of the GPU still shows how the lease ended.
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
 	});
 
-	test('in the order of the queue, even if the clock went back while entries joined', async () => {
+	test('in queue order, even if the clock was set back while entries joined', async () => {
 		const world = await createTestWorld();
 		for (const [index, id] of ['w1', 'w2', 'w3'].entries()) {
 			await joinAs(world, id, 100 + index);
@@ -165,7 +165,7 @@ describe('a restore returns everything that a process has read', () => {
 		expect(lineOf(await staying.store.read())).toEqual(['w1', 'w2', 'w3']);
 	});
 
-	test('into a recreated pool, without replacing its new holders', async () => {
+	test('into a recreated pool, without replacing new holders', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -180,7 +180,7 @@ describe('a restore returns everything that a process has read', () => {
 		expect(lineOf(after)).toEqual(['w1', 'w2', 'w3', 'w4', 'w5']);
 	});
 
-	test('before the pool is recreated, if a process reads first', async () => {
+	test('before the pool is recreated, if it reads first', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -195,7 +195,7 @@ describe('a restore returns everything that a process has read', () => {
 		await expect(createPool(world, request)).rejects.toMatchObject({code: 'pool-exists'});
 	});
 
-	test('only for GPUs that the pool still has', async () => {
+	test('except for GPUs that the pool no longer has', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const staying = stayingIn(world);
@@ -206,7 +206,7 @@ describe('a restore returns everything that a process has read', () => {
 	});
 });
 
-describe('a restore never changes', () => {
+describe('a process that restores a store never changes', () => {
 	const scene = async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
@@ -260,7 +260,7 @@ describe('a restore never changes', () => {
 		expect((await staying.store.read()).policy).toEqual(new Map());
 	});
 
-	test('records that a late reader does not know', async () => {
+	test('records that it has never read', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		await drain(world, root, [2], 'fan is dead');
@@ -278,7 +278,7 @@ describe('a restore never changes', () => {
 		expect(lineOf(after)).toEqual([]);
 	});
 
-	test('a store that lost nothing, however often it restarts', async () => {
+	test('a store that lost nothing, however often the store restarts', async () => {
 		const {world, staying} = await scene();
 		const before = structuredClone({...world.memory.state, run: undefined});
 		crash(world.memory, saved(world.memory));
@@ -303,7 +303,7 @@ describe('a restore never changes', () => {
 });
 
 describe('several processes that restore a store', () => {
-	/** Two processes, of which the second has read more: a change after the last read of the first. Then the store is empty. */
+	/** Creates two processes, of which only the second has read a certain change. Then the store is emptied. */
 	const scene = async (world: TestWorld, change: () => Promise<unknown>) => {
 		const [first, second] = [stayingIn(world), stayingIn(world)];
 		await first.store.read();
@@ -317,7 +317,7 @@ describe('several processes that restore a store', () => {
 		return second;
 	};
 
-	test('keep the latest end of an extended lease if they restore one after another', async () => {
+	test('keep the latest end of an extended lease', async () => {
 		const world = await createTestWorld();
 		const leaseId = await reserveFor(world, 1);
 		const second = await scene(world, async () => extend(world, bob, {by: 'lease', leaseId}, {by: 3600}));
@@ -325,7 +325,7 @@ describe('several processes that restore a store', () => {
 		expect((await second.store.read()).gpus[1]).toMatchObject({lease: {leaseId, expiryTime}});
 	});
 
-	test('do not bring back entries that left between the restores', async () => {
+	test('do not bring back entries that have left the queue meanwhile', async () => {
 		const world = await createTestWorld();
 		await joinAs(world, 'leaves', 100);
 		await joinAs(world, 'served', 101);
@@ -334,7 +334,7 @@ describe('several processes that restore a store', () => {
 		await leaveQueue(world, root, 'leaves');
 		await leaveQueue(world, root, 'served');
 		await runOn({...world, host: {...world.host, self: {pid: 101}}}, 1, 'job');
-		// The store has no audit log of the entry, but its process's holdings show that it was served.
+		// The audit log does not mention the entry, but the GPU that its process holds shows that it was served.
 		const {auditLog} = world.memory.state;
 		auditLog.splice(0, Infinity, ...auditLog.filter(({raw}) => !raw.includes('"served"')));
 		const after = await second.store.read();
@@ -342,7 +342,7 @@ describe('several processes that restore a store', () => {
 		expect(lineOf(after)).toEqual([]);
 	});
 
-	test('that run at the same time restore the store only once', async () => {
+	test('at the same time restore it only once', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const all = Array.from({length: 8}, () => stayingIn(world));
@@ -353,27 +353,30 @@ describe('several processes that restore a store', () => {
 		expect((await world.store.audit()).filter(({kind}) => kind === 'pool')).toHaveLength(1);
 	});
 
-	test.each(['first', 'last'])('keep the newest knowledge, even if the process that has it comes %s', async (when) => {
-		const world = await createTestWorld();
-		const old = await reserveFor(world, 0);
-		const older = stayingIn(world);
-		await older.store.read();
-		world.pass(5);
-		const kept = await reserveFor(world, 1);
-		await release(world, bob, {by: 'lease', leaseId: old});
-		world.pass(5);
-		const newer = stayingIn(world);
-		await newer.store.read();
-		crash(world.memory);
-		for (const {store} of when === 'first' ? [newer, older] : [older, newer]) {
-			await store.read();
-		}
+	test.each(['first', 'last'])(
+		'keep the newest records, even if the process that knows them restores %s',
+		async (when) => {
+			const world = await createTestWorld();
+			const old = await reserveFor(world, 0);
+			const older = stayingIn(world);
+			await older.store.read();
+			world.pass(5);
+			const kept = await reserveFor(world, 1);
+			await release(world, bob, {by: 'lease', leaseId: old});
+			world.pass(5);
+			const newer = stayingIn(world);
+			await newer.store.read();
+			crash(world.memory);
+			for (const {store} of when === 'first' ? [newer, older] : [older, newer]) {
+				await store.read();
+			}
 
-		expect(holdersOf(await world.store.read())).toEqual([undefined, kept, undefined, undefined]);
-	});
+			expect(holdersOf(await world.store.read())).toEqual([undefined, kept, undefined, undefined]);
+		},
+	);
 });
 
-describe('a store that lost only the size of the pool', () => {
+describe('a store that lost only the size of its pool', () => {
 	test('gets the size back in one commit without other changes', async () => {
 		const world = await createTestWorld();
 		await fill(world);
@@ -396,7 +399,7 @@ describe('a store that lost only the size of the pool', () => {
 		expect(commits).toBe(1);
 	});
 
-	test('shows the restored records to a process that knew nothing', async () => {
+	test('keeps its reservations, and a new process is told to set only the size again', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};
@@ -407,7 +410,7 @@ describe('a store that lost only the size of the pool', () => {
 		});
 	});
 
-	test('gets the size back first if it also lost its newest commits, because the GPU records need it', async () => {
+	test('gets the size back before newer GPU records, which depend on it', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		const {manual} = await fill(world);
@@ -424,7 +427,7 @@ describe('a store that lost only the size of the pool', () => {
 	});
 });
 
-test('a store that refuses writes is still read, and restored later', async () => {
+test('a store that rejects writes can be read, and is restored later', async () => {
 	const world = await createTestWorld();
 	const {manual} = await fill(world);
 	let isRefusing = true;
@@ -448,7 +451,7 @@ test('a store that refuses writes is still read, and restored later', async () =
 	expect(holdersOf(await staying.store.read())).toEqual(['job', manual, undefined, undefined]);
 });
 
-test('the older of two concurrent reads is not taken for lost data', async () => {
+test('the older of two concurrent reads is not mistaken for lost data', async () => {
 	const world = await createTestWorld();
 	const answers: Array<() => void> = [];
 	let isSlow = false;

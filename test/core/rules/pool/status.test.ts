@@ -24,7 +24,7 @@ test('the status of a free GPU shows how long it has been free, or that it was n
 	expect(rowOf({...free, lastReleased: 9990})).toMatchObject({state: 'available', freeSeconds: 10, lastReleased: 9990});
 });
 
-test('the status of a lease shows owner, label, age and end, and never a negative age', () => {
+test('the status of a lease shows owner, label, age and end', () => {
 	expect(rowOf(leased({lastHeartbeat: 9995}))).toMatchObject({
 		state: 'in-use',
 		owner: 'alice',
@@ -41,9 +41,9 @@ test('the status of a lease shows owner, label, age and end, and never a negativ
 		heartbeatAgeSeconds: undefined,
 		remainingSeconds: 60,
 	});
-	// The peer may write an expiry on a job, which is not its end.
+	// The Go program may write an expiry on a job, which is not the job's end.
 	expect(rowOf(leased({type: 'run', expiryTime: 10_060}))?.remainingSeconds).toBeUndefined();
-	// A time limit is an end. Holdings of a waiting request have no end before the grant.
+	// A time limit is an end. A GPU that a waiting request holds has no end before the grant.
 	expect(rowOf(leased({type: 'run', endsBy: 10_060}))?.remainingSeconds).toBe(60);
 	expect(rowOf(leased({type: 'run', endsBy: 10_060, partialQueueId: 'q'}))?.remainingSeconds).toBeUndefined();
 	expect(rowOf(leased({startTime: 10_005, lastHeartbeat: 10_005}))).toMatchObject({
@@ -52,7 +52,7 @@ test('the status of a lease shows owner, label, age and end, and never a negativ
 	});
 });
 
-test('the status of a free GPU whose MIG mode prevents grants is an error', () => {
+test('the status of a free GPU is an error if its MIG mode prevents grants', () => {
 	expect(rowOf(free, {isMigEnabled: true, migInstances: []})).toMatchObject({state: 'available'});
 	expect(rowOf(free, {isMigEnabled: false, isMigPending: true})).toMatchObject({
 		state: 'error',
@@ -66,7 +66,7 @@ test('the status of a free GPU whose MIG mode prevents grants is an error', () =
 	expect(rowOf(leased({}), {isMigPending: true})).toMatchObject({state: 'in-use', problem: undefined});
 });
 
-test('the status of a GPU lists users without a reservation on a free GPU, and users other than the holder on a leased GPU', () => {
+test('the status of a GPU lists users without a reservation for it', () => {
 	const processes = [{pid: 1, user: 'bob'}, {pid: 2, user: 'alice'}, {pid: 3}];
 	expect(rowOf(free, {memoryUsedMiB: 5000, processes})).toMatchObject({
 		state: 'unreserved',
@@ -79,13 +79,13 @@ test('the status of a GPU lists users without a reservation on a free GPU, and u
 	});
 });
 
-test('the status of a GPU does not report root inside a container as a user other than the holder', () => {
+test('the status of a GPU does not report root inside a container as a user without a reservation', () => {
 	const inContainer = {pid: 1, user: 'root', containerId: 'abcdef012345'};
 	const onHost = {pid: 2, user: 'root'};
 	const named = {pid: 3, user: 'bob', containerId: 'fedcba543210'};
 	const processes = [inContainer, onHost, named];
 	expect(rowOf(leased({}), {memoryUsedMiB: 5000, processes})?.squatters).toEqual([onHost, named]);
-	// The container gives no right to an unreserved GPU.
+	// A container has no right to an unreserved GPU.
 	expect(rowOf(free, {memoryUsedMiB: 5000, processes: [inContainer]})).toMatchObject({
 		state: 'unreserved',
 		unreservedUsers: ['root'],
@@ -127,13 +127,13 @@ test('the status shows leases even if the scan failed', () => {
 	});
 });
 
-test('the status masks secrets in command lines, also those of users other than the holder', () => {
+test('the status masks secrets in the command lines of all processes', () => {
 	const processes = [{pid: 1, user: 'bob', commandLine: 'eval.py --hf-token abc'}];
 	const commandLine = 'eval.py --hf-token ***';
 	expect(rowOf(leased({}), {processes})).toMatchObject({processes: [{commandLine}], squatters: [{commandLine}]});
 });
 
-test('the status of a GPU is drained if it is only drained, and error if it is also broken', () => {
+test('the status of a drained GPU is "drained", or "error" if the GPU is also broken', () => {
 	const shown = (record: GpuRecord, reading: Partial<GpuReading> = {}, reason?: string) => {
 		const drains = new Map([[0, {since: 1, reason}]]);
 		const [row] = statusRows({...snapshotOf(record), drains}, observationOf([{...idleReading(0), ...reading}]), 1024);

@@ -36,7 +36,7 @@ const anyScan: fc.Arbitrary<OwnScan> = fc
 		facts: new Map(facts.map((each) => [each.pid, each])),
 	}));
 
-test('a process can be signaled only if our own scan includes it and its identity matches', () => {
+test("a process can be signaled only if the caller's own scan lists it with the same start time", () => {
 	fc.assert(
 		fc.property(said, fc.constantFrom(0, 1), anyScan, (shown, gpu, seen) => {
 			const known = seen.facts.get(shown.pid);
@@ -47,7 +47,7 @@ test('a process can be signaled only if our own scan includes it and its identit
 	);
 });
 
-test('a simulated process on its GPU counts as running, although no real process exists', () => {
+test('a simulated process counts as running although no real process has its pid', () => {
 	const shown = {pid: 5_000_000, startTicks: 1};
 	const scanOf = (processes: readonly GpuProcess[]): OwnScan => ({
 		observation: observationOf([{...idleReading(0), processes}], {simulated: true}),
@@ -66,7 +66,7 @@ test('a process without a start time is never signaled', () => {
 	);
 });
 
-test('ownTargets returns only our own processes on the GPU, with command lines from the kernel', () => {
+test("ownTargets returns only the user's own processes on the GPU, with command lines from the kernel", () => {
 	fc.assert(
 		fc.property(anyScan, (seen) => {
 			const targets = ownTargets(seen, 1);

@@ -4,7 +4,7 @@ import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/
 import {modelOf} from '../../../../source/core/rules/processes/served-model.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
-/** Must never appear in the output. */
+/** A text that must never appear in the output. */
 const secret = 'S3cretValue0123456789';
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
 	expect(maskSecrets(commandLine)).toBe(commandLine);
 });
 
-test('maskSecrets masks a long line without word breaks in less than half a second', () => {
+test('maskSecrets masks a very long word in less than half a second', () => {
 	const began = performance.now();
 	for (const part of ['-token', 'a-key=', 'https://a', 'eyJa.', 'secret: ', '--key ', 'bearer ']) {
 		maskSecrets(part.repeat(4096 / part.length));
@@ -55,7 +55,7 @@ test('maskSecrets masks a long line without word breaks in less than half a seco
 	expect(performance.now() - began).toBeLessThan(500);
 });
 
-test('a shared scan and a model name contain no secret of a command line', () => {
+test('neither a shared scan nor a model name contains a secret of a command line', () => {
 	const line = `python serve.py --model s3://key:${secret}@host/model --api-key ${secret}`;
 	const processes = [{pid: 1, commandLine: line, ancestors: [line]}];
 	const posted = encodeSharedScan(observationOf([{...idleReading(0), processes}]))!;

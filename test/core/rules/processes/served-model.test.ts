@@ -50,7 +50,7 @@ test.each([
 	'',
 	'serve vllm',
 	'x --model /',
-	// This program starts the model's server and is not the model.
+	// The program that starts the model's server, not the model.
 	'lm_eval --model vllm --model_args dtype=auto',
 	'lm_eval --model hf',
 	'python -m lm_eval --model=hf --model_args={"dtype": "auto"}',
@@ -59,7 +59,7 @@ test.each([
 	expect(modelOfCommand(commandLine)).toBeUndefined();
 });
 
-test('modelOf takes the AI model of a worker process from its parent', () => {
+test("modelOf finds the AI model of a worker process in its parent's command line", () => {
 	expect(
 		modelOf([
 			{pid: 1, commandLine: 'nvidia-persistenced'},
@@ -69,7 +69,7 @@ test('modelOf takes the AI model of a worker process from its parent', () => {
 	expect(modelOf([{pid: 1}, {pid: 2, commandLine: 'bash'}])).toBeUndefined();
 });
 
-test('modelOfCommand accepts any command line, and returns a part of it', () => {
+test('modelOfCommand accepts any command line and returns only text from it', () => {
 	const word = fc.oneof(
 		fc.string({maxLength: 6}),
 		fc.constantFrom('vllm', 'serve', '--model', '--model_args', 'pretrained=', '{', '"', '/', '='),
@@ -92,7 +92,7 @@ const serving = (user: string | undefined, model: string): GpuProcess => ({
 const seeing = (...processes: readonly GpuProcess[]) =>
 	observationOf([{...idleReading(0), memoryUsedMiB: 9000, processes}]);
 
-test('the first AI model that the holder serves is recorded in the lease and in its usage record', async () => {
+test('the first AI model that the holder serves is recorded in the lease and its usage record', async () => {
 	const world = await createTestWorld();
 	const asked = {requester: alice, count: 1, ids: [0], durationSeconds: 600};
 	await reserve(world, asked);
@@ -114,7 +114,7 @@ test('the first AI model that the holder serves is recorded in the lease and in 
 	expect(report.rows.map(({key}) => key).toSorted()).toEqual(['lab/one', 'unknown']);
 });
 
-test('an AI model served by an unknown user or by another user than the holder is not recorded in the lease', async () => {
+test('an AI model that the holder does not serve is not recorded in the lease', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 600});
 	const snapshot = await world.store.read();
@@ -123,7 +123,7 @@ test('an AI model served by an unknown user or by another user than the holder i
 	}
 });
 
-test('the viewer that scans records the served AI model once for all viewers', async () => {
+test('the AI model of a lease is recorded once for all viewers', async () => {
 	const world = await createLiveWorld(1);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
 	world.see(() => seeing(serving('alice', 'lab/one')));

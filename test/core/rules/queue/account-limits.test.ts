@@ -34,42 +34,42 @@ const box = (
 	settings: Readonly<Record<string, string>> = most2,
 ): Snapshot => snapshotWith({now, gpus, queue, policy: policyOf(settings)});
 
-/** The ids of the entries that wait for their own account. */
+/** Returns the ids of the entries that wait for their own account's limit. */
 const overIn = (snapshot: Snapshot): readonly string[] =>
 	snapshot.queue.flatMap((record) =>
 		record.kind === 'entry' && accountLimitsSeen(snapshot).overLimitOf(record.entry) !== undefined ? [record.id] : [],
 	);
 
-describe('an entry waits for its own account', () => {
+describe("a queue entry waits for its own account's limit", () => {
 	test.each([
-		['not while the account holds fewer GPUs', [leased(0, 'ada'), free(1)], [waits('a', 'ada')], []],
-		['when the account holds as many as it may', [leased(0, 'ada'), leased(1, 'ada')], [waits('a', 'ada')], ['a']],
+		['not while the account holds fewer GPUs than its limit', [leased(0, 'ada'), free(1)], [waits('a', 'ada')], []],
+		['when the account holds as many GPUs as it may', [leased(0, 'ada'), leased(1, 'ada')], [waits('a', 'ada')], ['a']],
 		[
-			'whatever label its reservations have',
+			'even if the reservations of the account have another label',
 			[leased(0, 'x', {actualUser: 'ada'}), leased(1, 'ada')],
 			[waits('a', 'ada')],
 			['a'],
 		],
 		[
-			'while earlier requests of the account are allowed the rest',
+			'while an earlier request of the account uses up the rest of the limit',
 			[leased(0, 'ada')],
 			[waits('a', 'ada'), waits('b', 'ada')],
 			['b'],
 		],
 		[
-			'if an earlier request of the account waits for it, so that a large request is not overtaken by small ones for ever',
+			'while an earlier, larger request of the account waits for the limit',
 			[leased(0, 'ada'), free(1)],
 			[waits('a', 'ada', {requestedCount: 2}), waits('b', 'ada')],
 			['a', 'b'],
 		],
 		[
-			'but not behind a request that can never be served',
+			'but not behind an earlier request that can never be served',
 			[leased(0, 'ada'), free(1)],
 			[waits('a', 'ada', {requestedCount: 3}), waits('b', 'ada')],
 			['a'],
 		],
 		[
-			'but not behind a request whose process is silent',
+			'but not behind an earlier request whose process sends no heartbeats',
 			[leased(0, 'ada'), free(1)],
 			[
 				waits('a', 'ada', {requestedCount: 2, silence: {clock: 'c', seconds: 0, since: now - 300, lastHeartbeat: now}}),
@@ -77,19 +77,19 @@ describe('an entry waits for its own account', () => {
 			],
 			[],
 		],
-		['and no entry of others does', [leased(0, 'ada'), leased(1, 'ada')], [waits('b', 'bob')], []],
-		['unless it belongs to root', [leased(0, 'root'), leased(1, 'root')], [waits('a', 'root')], []],
+		['while entries of other accounts do not', [leased(0, 'ada'), leased(1, 'ada')], [waits('b', 'bob')], []],
+		['unless its account is root', [leased(0, 'root'), leased(1, 'root')], [waits('a', 'root')], []],
 	] as const)('%s', (_, gpus, queue, over) => {
 		expect(overIn(box(gpus, queue))).toEqual(over);
 	});
 
-	test('if a group that it names has that limit', () => {
+	test("if its account's group has the limit", () => {
 		const settings = {'limits.max-gpus': '1', 'limits.group.staff.max-gpus': '2'};
 		const queue = [waits('a', 'ada', {groups: ['staff']}), waits('b', 'bob')];
 		expect(overIn(box([leased(0, 'ada'), leased(1, 'bob')], queue, settings))).toEqual(['b']);
 	});
 
-	test('if it holds as many shares, because each share counts as one GPU', () => {
+	test('if its account holds that many shares, because each share counts as one GPU', () => {
 		const shares = [1, 2].map((memoryMiB): Lease => ({user: 'ada', type: 'manual', startTime: 0, memoryMiB}));
 		expect(overIn(box([{kind: 'shared', index: 0, raw: '', shares}], [waits('a', 'ada')]))).toEqual(['a']);
 	});
@@ -107,7 +107,7 @@ const grantTo = (user: string, snapshot: Snapshot, count = 1) =>
 		grant: {host: 'box'},
 	});
 
-test('others overtake a request that waits for its own account, also on GPUs that it already holds', () => {
+test("other requests can take the GPUs held by a request that waits for its own account's limit", () => {
 	const gpus = [leased(0, 'ada'), leased(1, 'ada', {partialQueueId: 'a', expiryTime: undefined})];
 	const snapshot = box(gpus, [waits('a', 'ada', {requestedCount: 2})]);
 	const answer = grantTo('bob', snapshot);
@@ -118,7 +118,7 @@ test('others overtake a request that waits for its own account, also on GPUs tha
 	]);
 });
 
-test('a request is not held up by one of its account that waits for other agents', () => {
+test("a request does not wait for an agent's request of the same account that waits for other agents", () => {
 	const settings = {'limits.max-gpus': '2', 'agents.max-gpus': '2'};
 	const via = 'mcp claude-code';
 	const queue = [waits('agent', 'ada', {requestedCount: 2, via}), waits('own', 'ada')];
@@ -127,7 +127,7 @@ test('a request is not held up by one of its account that waits for other agents
 	expect(grantTo('ada', box(gpus, queue.slice(0, 1), settings))).toMatchObject({kind: 'allocated', gpus: [1]});
 });
 
-test('a refusal says how many GPUs the account holds, although others are free', () => {
+test('a refusal states how many GPUs the account holds, although others are free', () => {
 	expect(grantTo('ada', box([leased(0, 'ada'), leased(1, 'ada'), free(2)], []))).toMatchObject({
 		kind: 'refused',
 		available: 0,
@@ -135,7 +135,7 @@ test('a refusal says how many GPUs the account holds, although others are free',
 	});
 });
 
-test('a grant to an account with a limit expects every GPU as read, and one without a limit only its own', () => {
+test('a grant to an account with a limit depends on the records of all GPUs', () => {
 	const gpus = [leased(0, 'bob'), free(1), free(2)];
 	const expected = (settings: Readonly<Record<string, string>>) => {
 		const answer = grantTo('ada', box(gpus, [], settings));
@@ -149,7 +149,7 @@ test('a grant to an account with a limit expects every GPU as read, and one with
 	expect(expected({'limits.user.bob.max-gpus': '2'})).toEqual([1]);
 });
 
-test('a grant releases what a stopped request of the same account holds, if the account would otherwise hold too much', () => {
+test('a grant takes GPUs from a stopped request of the account if the account would otherwise exceed its limit', () => {
 	const gpus = [leased(0, 'ada', {partialQueueId: 'a', expiryTime: undefined}), free(1), free(2)];
 	const queue = [waits('a', 'ada', {requestedCount: 2})];
 	const surplusFor = (count: number) =>
@@ -164,7 +164,7 @@ test('a grant releases what a stopped request of the same account holds, if the 
 	expect(surplusFor(2)).toEqual([0]);
 });
 
-test('a request that waits for its own account has no estimate, delays no other, and its row says why', () => {
+test("a request that waits for its own account's limit has no estimate and delays no other", () => {
 	const snapshot = box([leased(0, 'ada'), leased(1, 'ada')], [waits('a', 'ada'), waits('b', 'bob')]);
 	expect(foreseeWaits(snapshot).get('a')).toBeUndefined();
 	expect(foreseeWaits(snapshot).get('b')?.seconds).toBe(600);
@@ -174,7 +174,7 @@ test('a request that waits for its own account has no estimate, delays no other,
 	]);
 });
 
-test('after a release, requests that wait for their own account do not count as earlier, and one that may go on reads at once', () => {
+test('a release wakes only requests that can now be served', () => {
 	const queue = [
 		...['a', 'b', 'c'].map((id) => waits(id, 'ada')),
 		waits('d', 'bob'),
@@ -188,7 +188,7 @@ test('after a release, requests that wait for their own account do not count as 
 	expect(['a', 'b', 'd'].map((id) => endsLimit(before, after, id))).toEqual([true, false, false]);
 });
 
-test('a grant that is known from its event alone counts for its account, so later requests are not woken too late', () => {
+test("a grant that is known only from its event counts toward the account's limit", () => {
 	const queue = [
 		...['a', 'b', 'c'].map((id) => waits(id, id)),
 		...['a', 'b', 'c'].map((id) => waits(`${id}2`, id)),

@@ -34,7 +34,7 @@ test('queue estimates use the expiry of reservations and the time limits of jobs
 	await join('b', {count: 1, ids: [0]});
 	await join('c', {count: 1, ids: [0]});
 	await join('d', {count: 5});
-	// The queue does not take GPU 1 although it is free, so it cannot be counted on.
+	// GPU 1 is free, but the first entry does not take it, so its use cannot be foreseen.
 	await join('e', {count: 1, ids: [1]});
 	expect(estimateWaits(await readCurrent(world))).toEqual(
 		new Map([
@@ -43,12 +43,12 @@ test('queue estimates use the expiry of reservations and the time limits of jobs
 		]),
 	);
 	expect(queueRows(await readCurrent(world)).map((row) => row.isPossible)).toEqual([true, true, true, false, true]);
-	// The end of an outage is unknown.
+	// It is unknown when a drain will end.
 	await drain(world, boss, [0], undefined);
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
 });
 
-test('the estimate of a queue entry is a valid time for a request of any length', async () => {
+test('the estimate of a queue entry is a valid time, whatever duration the record contains', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const anyTenure = fc.oneof(
 		fc.record({
@@ -90,7 +90,7 @@ describe('the blockers of a queue entry', () => {
 	const alice = person('alice');
 	const bob = person('bob');
 
-	/** A pool with a queue, and a short form of what each entry waits for. */
+	/** Creates a pool with a queue, and returns the blockers of each entry in a short form. */
 	async function blockersIn(
 		gpuCount: number,
 		leases: ReadonlyArray<{ids: readonly number[]; of?: typeof boss; seconds?: number; limit?: number}>,
@@ -120,7 +120,7 @@ describe('the blockers of a queue entry', () => {
 		);
 	}
 
-	test('are the holders of the requested GPUs, where a time limit counts like an expiry', async () => {
+	test('are the holders of the requested GPUs, sorted by expiry or time limit', async () => {
 		expect(
 			await blockersIn(
 				4,
@@ -137,7 +137,7 @@ describe('the blockers of a queue entry', () => {
 		).toEqual([['lease root 2 60', 'lease alice 1 600'], ['lease root 3 -']]);
 	});
 
-	test('are all holders for a request for any GPUs, even holders without a known end', async () => {
+	test('are all holders for a request for any GPU, even those without a known end', async () => {
 		expect(
 			await blockersIn(
 				5,
@@ -174,7 +174,7 @@ describe('the blockers of a queue entry', () => {
 		]);
 	});
 
-	test('include an earlier entry that gets the same GPU first, after its holder', async () => {
+	test('include an earlier entry that gets the same GPU first', async () => {
 		expect(await blockersIn(1, [{ids: [0], seconds: 600}], [{count: 1, seconds: 100}, {count: 1}, {count: 5}])).toEqual(
 			[['lease alice 0 600'], ['lease alice 0 600', 'waiter #1 0 700'], []],
 		);
@@ -197,7 +197,7 @@ describe('the blockers of a queue entry', () => {
 	});
 });
 
-test('fit into the table at 80 columns, with the expected time', async () => {
+test('the blockers of a queue entry fit into the queue table at 80 columns', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 3600});
 	const options = {

@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import type {AuditRecord} from '../../../../source/core/model/types.js';
 import {grantWaits, type JoinTimes} from '../../../../source/core/rules/queue/grant-waits.js';
 
-/** A request: its join time, its wait and its end. */
+/** A request with its join time, the length of its wait, and how the wait ended. */
 const requests = fc.array(
 	fc.record({
 		joinTime: fc.integer({min: 0, max: 1000}),
@@ -16,7 +16,7 @@ const requests = fc.array(
 
 const chunkSizes = fc.array(fc.integer({min: 1, max: 7}), {minLength: 1, maxLength: 5});
 
-/** Reads the log in parts, as they arrive. */
+/** Reads the audit log in parts, as they arrive. */
 function waitsIn(log: readonly AuditRecord[], sizes: readonly number[]): readonly number[] {
 	let joined: JoinTimes = new Map();
 	const all: number[] = [];
@@ -31,7 +31,7 @@ function waitsIn(log: readonly AuditRecord[], sizes: readonly number[]): readonl
 	return all;
 }
 
-test('the waiting times of grants count each grant once, for any parts of the log, and omit grants with an unknown start', () => {
+test('grant waits count each grant once, however the audit log is divided into parts', () => {
 	fc.assert(
 		fc.property(requests, chunkSizes, (all, sizes) => {
 			const records = all.flatMap(({joinTime, staySeconds, end, isRestored}, index): readonly AuditRecord[] => {
@@ -45,11 +45,11 @@ test('the waiting times of grants count each grant once, for any parts of the lo
 				const endTime = joinTime + staySeconds;
 				const joins = [
 					record('joined', joinTime, {entryId}),
-					// After a restore of the store, the entry is in the queue again, and its wait counts from its first join.
+					// After a restore, the entry joins the queue again, but its wait counts from the first time it joined.
 					...(isRestored ? [record('joined', joinTime + staySeconds / 2, {entryId, reason: 'restored'})] : []),
 				];
 				const ends = {
-					// A partial grant comes first and does not count.
+					// GPUs that are held before the whole request is granted do not count as a grant.
 					granted: [...joins, record('held', endTime, {entryId}), record('granted', endTime, {entryId})],
 					left: [...joins, record('left', endTime, {entryId})],
 					refused: [...joins, record('refused', endTime, {entryId})],

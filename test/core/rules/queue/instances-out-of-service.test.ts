@@ -1,4 +1,4 @@
-/** MIG instances in use without a reservation: entries that wait for them block nobody, as with whole GPUs. */
+/** MIG instances in use without a reservation. As with whole GPUs, entries that wait for them block nobody. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {release} from '../../../../source/core/operations/reservations.js';
@@ -46,13 +46,13 @@ async function join(world: TestWorld, id: string, wanted: Wanted): Promise<void>
 	await joinQueue(world, {id, request: requestOf(id, wanted), waitSeconds: undefined, observation});
 }
 
-/** Lists each leased instance and its lease, such as `0:1 lease-a`. */
+/** Lists each leased instance with its lease, such as `0:1 lease-a`. */
 const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 	holdingsIn((await readCurrent(world)).gpus).map(
 		({index, lease}) => `${index}:${lease.mig?.number ?? '-'} ${lease.partialQueueId ?? lease.leaseId}`,
 	);
 
-test('an entry that waits for a MIG instance in unreserved use blocks no other instance', async () => {
+test('an entry that waits for a MIG instance in unreserved use does not block other instances', async () => {
 	const {world, see} = await createBox();
 	see(withUsed(split, 1));
 	await join(world, 'first', instances(0, 1));
@@ -74,14 +74,14 @@ test('an entry that waits for a MIG instance in unreserved use blocks no other i
 	see(split);
 	await join(world, 'third', instances(1));
 	await settle(world);
-	// The first entry claims the instance again.
+	// The first entry has claimed the instance again.
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 newcomer', '0:1 first']);
 	await release(world, person('carol'), {by: 'gpus', ids: [0]});
 	await settle(world);
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 lease-first', '0:1 lease-first']);
 });
 
-test('later entries can take GPUs that an entry holds if its MIG instance is in unreserved use for five minutes', async () => {
+test('later entries can take a held MIG instance after another required one was in unreserved use for five minutes', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1, 2)), 'alices');
 	await join(world, 'first', instances(0, 1));
@@ -101,7 +101,7 @@ test('later entries can take GPUs that an entry holds if its MIG instance is in 
 	expect(entriesOf(await readCurrent(world)).map(({id}) => id)).toEqual(['first']);
 });
 
-test('a leased MIG instance stays in service whatever runs on it, and its waiting request keeps the GPUs it holds', async () => {
+test('a leased MIG instance never counts as out of service, whatever runs on it', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1)), 'alices');
 	see(withUsed(split, 1));

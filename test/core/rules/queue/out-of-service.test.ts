@@ -1,4 +1,7 @@
-/** GPUs that are broken or in use without a reservation: entries that wait for them block nobody, and regain their rank when the GPUs are back. */
+/**
+GPUs that are broken or in use without a reservation. Entries that wait for them block nobody, and regain their rank when the GPUs are available
+again.
+*/
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshMs} from '../../../../source/core/operations/acquire-now.js';
@@ -107,7 +110,7 @@ const outOf = async (world: TestWorld, snapshot: Snapshot) =>
 async function settle(world: TestWorld): Promise<void> {
 	for (let hasChanged = true; hasChanged;) {
 		hasChanged = false;
-		// The last entry tries first, because the order of grants must not depend on who looks first.
+		// The last entry tries first, because grants must not depend on which request reads first.
 		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
 			const snapshot = await readCurrent(world);
 			const own = entriesOf(snapshot).find((record) => record.id === id);
@@ -152,7 +155,7 @@ async function settle(world: TestWorld): Promise<void> {
 const couldUse = ({requestedIds}: QueueEntry, index: number): boolean =>
 	requestedIds.length === 0 || requestedIds.includes(index);
 
-/** Outages without a lease: by the records, by a scan, and for the entries that hold the GPU. */
+/** Returns the GPUs in service that are free, or held by an entry that must give them up. */
 async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly number[]> {
 	const out = await outOf(world, snapshot);
 	const observation = await world.gpus.observe();
@@ -162,7 +165,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 				return record.kind === 'free' && !out.has(record.index);
 			}
 
-			// A GPU held by one account and used by another is unavailable.
+			// A GPU that is held by one account and used by another is unavailable.
 			if (usageBlockOf(record.index, observation, world.memoryThresholdMiB, undefined) !== undefined) {
 				return false;
 			}
@@ -174,7 +177,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 		.map(({index}) => index);
 }
 
-test('an entry that can be served is never overtaken or blocked by an entry that cannot', async () => {
+test('an entry that can be served is never overtaken or blocked by one that cannot', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 25, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -201,7 +204,7 @@ test('an entry that can be served is never overtaken or blocked by an entry that
 						const answer = await reserve(world, {requester: root, count: step.count, durationSeconds: 1e6});
 						const servable = entriesOf(before).filter(({entry}) => isServable(entry, before.gpus, out));
 						const claimed = (index: number) => servable.some(({entry}) => couldUse(entry, index));
-						// A newcomer neither overtakes servable entries, nor is it refused because of unservable ones.
+						// A new request does not overtake an entry that can be served, and is not refused because of one that cannot.
 						expect(answer.kind === 'granted' ? answer.gpus.filter((index) => claimed(index)) : []).toEqual([]);
 						expect(answer.kind).toBe(
 							idle.filter((index) => !claimed(index)).length >= step.count ? 'granted' : 'refused',
@@ -237,13 +240,13 @@ test('an entry that can be served is never overtaken or blocked by an entry that
 						continue;
 					}
 
-					// No free GPU is usable by the entry.
+					// No free GPU could serve the entry.
 					expect(idle.filter((index) => couldUse(entry, index))).toEqual([]);
 					if (!isServable(entry, rested.gpus, outBefore)) {
 						continue;
 					}
 
-					// Later entries got nothing that this one could use.
+					// Later entries got nothing that this entry could use.
 					const behind = new Set(
 						entriesOf(rested)
 							.slice(entriesOf(rested).findIndex((record) => record.id === id) + 1)
@@ -266,7 +269,7 @@ test('an entry that can be served is never overtaken or blocked by an entry that
 	);
 }, 120_000);
 
-/** Three GPUs. Alice waits for all three and holds 0 and 1. */
+/** Creates a pool of three GPUs in which alice waits for all of them and holds 0 and 1. */
 async function waitForAll() {
 	const world = await createLiveWorld(gpuCount);
 	const states: State[] = ['fine', 'fine', 'fine'];
@@ -278,7 +281,7 @@ async function waitForAll() {
 		await waiter.answer;
 	});
 	await eventually(() => waiter.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 2));
-	// The scan is too old by that time.
+	// Waits until the scan of the request is too old to be used again.
 	const seenAtMs = world.clock.monotonicMs();
 	await eventually(() => world.clock.monotonicMs() - seenAtMs > freshMs);
 	return {world, states, waiter};
@@ -286,7 +289,7 @@ async function waitForAll() {
 
 const bobsFriend = {...bob, account: 'carol', label: 'carol'};
 
-test('queue entries lose the GPUs they hold to other requests when a required GPU breaks, and show why', async () => {
+test('other requests can take GPUs from a queue entry while a GPU that the entry requires is broken', async () => {
 	const {world, states} = await waitForAll();
 	const newcomer = {requester: bobsFriend, count: 1, durationSeconds: 3600};
 	expect(await reserve(world, newcomer)).toMatchObject({kind: 'refused'});
@@ -306,7 +309,7 @@ test('queue entries lose the GPUs they hold to other requests when a required GP
 	]);
 });
 
-test('a queue entry regains its rank when its GPU is repaired, and later entries wait for it', async () => {
+test('a queue entry regains its rank when its required GPU is repaired', async () => {
 	const {world, states, waiter} = await waitForAll();
 	states[2] = 'broken';
 	await free(world, 2);
@@ -323,7 +326,7 @@ test('a queue entry regains its rank when its GPU is repaired, and later entries
 	expect(await behind.answer).toMatchObject({kind: 'granted', gpus: [1]});
 });
 
-/** An entry of carol's with its holdings. By default it requests all GPUs. */
+/** Adds an entry of carol that holds these GPUs. By default, it requests all GPUs. */
 async function standing(world: TestWorld, held: readonly number[], {id = 'all', count = gpuCount} = {}): Promise<void> {
 	const options = {id, requester: person('carol'), wanted: {count}, tenure: {type: 'run'} as const};
 	await world.store.commit(planJoin(entryFor({...options, waitSeconds: undefined}, world.host, world.now()), 'box'));
@@ -338,7 +341,7 @@ async function standing(world: TestWorld, held: readonly number[], {id = 'all', 
 }
 
 test.each(['used', 'unread'] as const)(
-	'while a required GPU is out of service (%s), others can take held GPUs after five minutes, and free GPUs at once',
+	'while a required GPU is out of service (%s), others can take held GPUs after five minutes',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0]);
@@ -357,7 +360,7 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
-test('a later entry takes the GPUs that an entry holds only after a required GPU was in unreserved use for five minutes', async () => {
+test('a later entry takes held GPUs only after a required GPU was in unreserved use for five minutes', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
 	await standing(world, [0]);
@@ -376,7 +379,7 @@ test('a later entry takes the GPUs that an entry holds only after a required GPU
 	expect(await holder()).toMatchObject({lease: {leaseId: 'lease-later'}});
 });
 
-test('a held GPU that breaks is released, and another GPU is granted in its place', async () => {
+test('a held GPU that breaks is released and replaced by another GPU', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 2, ids: [1, 2], durationSeconds: 36_000});
 	await standing(world, [0], {count: 2});
@@ -393,7 +396,7 @@ test('a held GPU that breaks is released, and another GPU is granted in its plac
 	]);
 });
 
-test('a queue entry that holds a required broken GPU blocks nobody, and continues when the GPU is repaired', async () => {
+test('a queue entry whose held GPU is broken blocks nobody, and continues after the repair', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 36_000});
 	await standing(world, [0, 1]);
@@ -408,7 +411,7 @@ test('a queue entry that holds a required broken GPU blocks nobody, and continue
 	expect(entriesOf(await readCurrent(world))).toEqual([]);
 });
 
-test('a queue entry whose broken GPUs are repaired gets as many GPUs as it requested', async () => {
+test('a queue entry that holds too many GPUs after a repair is granted only as many as it requested', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0, 1, 2], {count: 2});
 	await settle(world);
@@ -416,7 +419,7 @@ test('a queue entry whose broken GPUs are repaired gets as many GPUs as it reque
 });
 
 test.each(['used', 'unread'] as const)(
-	'a GPU that is out of service (%s) while a later entry holds it counts as unavailable only for earlier entries',
+	'an out-of-service GPU (%s) that a later entry holds counts as unavailable only for earlier entries',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0, 1]);
@@ -444,7 +447,7 @@ test('the time of unreserved use starts again after an interruption', async () =
 	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
 });
 
-test('the time of unreserved use starts with the first note about it, and again after another outage', () => {
+test('the time of unreserved use starts when any entry first recorded it', () => {
 	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord =>
 		entryRecord(id, {requestedIds: [0], unavailable: [{gpu: 0, kind, since}]});
 	const sinceIn = (...queue: readonly QueueRecord[]) =>
@@ -457,7 +460,7 @@ test('the time of unreserved use starts with the first note about it, and again 
 	expect(sinceIn(saw('a', 'broken', 100))).toBeUndefined();
 });
 
-test('a scan that failed completely marks no GPU as broken, and nothing is granted or taken', async () => {
+test('a scan that failed completely marks no GPU as broken', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0]);
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi does not answer'}}));
@@ -469,7 +472,7 @@ test('a scan that failed completely marks no GPU as broken, and nothing is grant
 	expect(queueRows(await readCurrent(world))[0]).toMatchObject({outOfService: [], held: [0]});
 });
 
-test('a queue entry with --force keeps its claim on broken GPUs, because it would take them', async () => {
+test('a queue entry with --force keeps its claim on broken GPUs, because it would be granted them', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 3600});
 	const options = {id: 'forced', requester: person('carol'), wanted: {count: 3}, tenure: {type: 'run'} as const};
@@ -487,14 +490,14 @@ test('a queue entry with --force keeps its claim on broken GPUs, because it woul
 	]);
 });
 
-test('only the first of many entries that wait for a broken GPU scans it', async () => {
+test('only the first of several entries that wait for a broken GPU keeps scanning', async () => {
 	const world = await createLiveWorld(gpuCount);
 	seeStates(world, ['fine', 'fine', 'broken']);
 	const first = start(world, wants({count: 3}));
 	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
 	const others = Array.from({length: 8}, () => start(world, wants({count: 3})));
 	await Promise.all(others.map(async (waiter) => waiter.waits()));
-	// Each scanned once to see whether it could be served at once, before it joined.
+	// Each request scanned once before it joined, to see whether it could be served at once.
 	const notes = entriesOf(await world.memory.read()).filter(({entry}) => entry.unavailable !== undefined);
 	expect(notes).toHaveLength(1);
 	for (const waiter of [first, ...others]) {
@@ -503,7 +506,7 @@ test('only the first of many entries that wait for a broken GPU scans it', async
 	}
 });
 
-test('notes in queue entries about unavailable GPUs are read back, and notes of later versions do not invalidate an entry', () => {
+test('decodeQueueEntry reads the unavailable GPUs that an entry has recorded', () => {
 	const entry: QueueEntry = {
 		...entryFor(
 			{id: 'a', requester: bob, wanted: {count: 3}, tenure: {type: 'run'}, force: true, waitSeconds: undefined},

@@ -9,7 +9,7 @@ test.each<[typed: string, words: readonly string[]]>([
 	['6, 0 - 1 ,4', ['6', '0', '1', '4']],
 	['2-2', ['2']],
 	['0:1,2-3', ['0:1', '2', '3']],
-	// Invalid words are returned for the caller to refuse.
+	// Invalid words are returned unchanged, and the caller rejects them.
 	['3-1', ['3-1']],
 	['1-', ['1-']],
 	['-1', ['-1']],

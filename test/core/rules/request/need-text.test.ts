@@ -4,7 +4,7 @@ import {memoryText, parseMemoryMiB} from '../../../../source/core/rules/request/
 
 const parseNeed = (text: string) => parseNeeds(text).need;
 
-test('parseNeed reads GPU requirements from words, and needFlagsFor returns the equivalent flags', () => {
+test('parseNeed reads GPU requirements, and needFlagsFor returns the equivalent flags', () => {
 	expect(parseNeed('40G h100,a100 8.0 NVLink mixed')).toEqual({
 		minMemoryMiB: 38_146,
 		models: ['h100', 'a100'],
@@ -26,7 +26,7 @@ test('parseNeed reads GPU requirements from words, and needFlagsFor returns the 
 	expect(parseNeed('rtx 4090')).toMatchObject({models: ['rtx', '4090']});
 });
 
-test('parseNeed reads a MIG profile as a request for an instance on any model', () => {
+test('parseNeed reads a MIG profile as a request for a MIG instance on any GPU model', () => {
 	expect(parseNeed('1g.10GB a100')).toEqual({mig: {profile: '1g.10gb'}, models: ['a100']});
 	expect(needFlagsFor('1g.10GB a100')).toEqual(['--model', 'a100', '--mig', '1g.10gb']);
 	expect(() => parseNeed('1g.10gb 40G')).toThrow('Needs: 1g.10gb asks for a MIG instance, but "40G" applies only to whole GPUs');
@@ -58,7 +58,7 @@ test('parseNeeds accepts the name of a strategy among the requirements', () => {
 	expect(needFlagsFor('40G Cool')).toEqual(['--min-memory', '40G', '--strategy', 'cool']);
 });
 
-test('wishOf checks requirements, the share and the count against each other', () => {
+test('wishOf rejects requirements that contradict the share or the count', () => {
 	expect(wishOf({count: 2, needs: 'nvlink', share: '8G'})).toEqual({
 		need: expect.objectContaining({nvlink: true, shareMiB: 8192}) as unknown,
 		strategy: undefined,
@@ -68,7 +68,7 @@ test('wishOf checks requirements, the share and the count against each other', (
 	expect(() => wishOf({count: 1, needs: '', share: '8'})).toThrow('Share: "8" has no unit');
 });
 
-test('parseMemoryMiB reads sizes as decimal, as in product names, unless their units are binary', () => {
+test('parseMemoryMiB reads sizes as decimal, unless their units are binary', () => {
 	expect(['40G', '40gb', '40GiB', '40Gi', '512M', '1.5T', '81559MiB'].map((text) => parseMemoryMiB(text))).toEqual([
 		38_146, 38_146, 40_960, 40_960, 488, 1_430_511, 81_559,
 	]);

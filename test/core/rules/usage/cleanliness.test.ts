@@ -1,4 +1,4 @@
-/** With `clean=on` a GPU is granted only if nothing of its last holder is left on it. */
+/** With `clean=on`, a GPU is granted only if nothing of its previous holder is left on it. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
@@ -18,7 +18,7 @@ const alice = person('alice');
 const left: GpuProcess = {pid: 7, user: 'bob', name: 'python3', kind: 'compute', memoryUsedMiB: 300};
 const desktop: GpuProcess = {pid: 8, user: 'gdm', kind: 'graphics', memoryUsedMiB: 200};
 
-/** An idle box with these changes to its readings. */
+/** Creates a pool of idle GPUs whose readings differ in this way. */
 async function box(...readings: ReadonlyArray<Partial<GpuReading>>) {
 	const world = await createTestWorld({gpuCount: readings.length});
 	let shown = readings;
@@ -35,13 +35,13 @@ async function box(...readings: ReadonlyArray<Partial<GpuReading>>) {
 const ask = async (world: TestWorld, more: {force?: boolean} = {}) =>
 	reserve(world, {requester: alice, count: 1, durationSeconds: 60, ...more});
 
-/** Scans the GPUs and records the baselines, as every program does. */
+/** Scans the GPUs and records the memory baselines. */
 async function scan(world: TestWorld): Promise<void> {
 	const [snapshot, observation] = await Promise.all([world.store.read(), world.gpus.observe()]);
 	await createAlertRecorder(world)(snapshot, observation);
 }
 
-describe('a GPU with leftover memory or processes, if the policy demands clean GPUs,', () => {
+describe('a GPU with leftover memory or processes under clean=on', () => {
 	const rule: CleanRule = {limitMiB: () => 131};
 	const reading = (more: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...more});
 
@@ -52,13 +52,13 @@ describe('a GPU with leftover memory or processes, if the policy demands clean G
 		[reading({processes: [left]}), {kind: 'used', memoryUsedMiB: 3, isDirty: true}],
 		[reading({memoryUsedMiB: 1025}), {kind: 'used', memoryUsedMiB: 1025}],
 		[reading({processes: undefined}), {kind: 'unknown'}],
-	])('with the reading %j is judged as %j', (seen, expected) => {
+	])('and with the reading %j is judged as %j', (seen, expected) => {
 		expect(judgeUsage(seen, 1024, rule)).toMatchObject(expected);
-		// This has no effect without the policy.
+		// Without the policy, the leftovers do not matter.
 		expect(judgeUsage(seen, 1024).kind).toBe((seen.memoryUsedMiB ?? 0) > 1024 ? 'used' : 'idle');
 	});
 
-	test('is not granted while another GPU is clean, shows the leftovers, and is granted by force', async () => {
+	test('is granted only with force', async () => {
 		const {world} = await box({processes: [left], memoryUsedMiB: 303}, {});
 		expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
 		const refused = await ask(world);
@@ -75,7 +75,7 @@ describe('a GPU with leftover memory or processes, if the policy demands clean G
 		expect(await ask(world, {force: true})).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
-	test('is granted to a waiting request when it is clean', async () => {
+	test('is granted to a waiting request as soon as it is clean', async () => {
 		const {world, show} = await box({processes: [left]});
 		const waiting = acquire(
 			world,
@@ -97,8 +97,8 @@ describe('a GPU with leftover memory or processes, if the policy demands clean G
 	});
 });
 
-describe('memory that no process accounts for', () => {
-	test('is compared with the lowest amount seen on the GPU', async () => {
+describe('GPU memory that no process uses', () => {
+	test('counts as leftover if it exceeds the lowest amount ever seen on the GPU', async () => {
 		const {world, show} = await box({memoryUsedMiB: 450}, {memoryUsedMiB: 3});
 		await scan(world);
 		expect((await world.store.read()).baselines).toEqual(
@@ -114,7 +114,7 @@ describe('memory that no process accounts for', () => {
 		expect(detailText(rows[1]!)).toBe('not clean yet: 500MB are in use, but no process is listed: canhazgpu who 1');
 	});
 
-	test('gets a new baseline when the policy is switched off and on, but never while somebody holds the GPU', async () => {
+	test('gets a new baseline after clean=on is set again, but not while the GPU is held', async () => {
 		const {world, show} = await box({memoryUsedMiB: 3});
 		await scan(world);
 		show({memoryUsedMiB: 500});
@@ -133,7 +133,7 @@ describe('memory that no process accounts for', () => {
 	});
 });
 
-test('the memory baseline of a GPU only falls until the next boot, and is measured only on empty free GPUs', () => {
+test('the memory baseline of a GPU never rises until the next boot', () => {
 	const anyReading = fc.record({
 		uuid: fc.constantFrom('a', 'b'),
 		bootId: fc.constantFrom('boot-1', 'boot-2'),

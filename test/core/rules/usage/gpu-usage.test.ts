@@ -6,12 +6,12 @@ import {idleReading, observationOf} from '../../../_helpers/world.js';
 
 const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});
 
-test('judgeUsage treats memory up to the threshold as idle, and more as used', () => {
+test('judgeUsage counts memory up to the threshold as idle, and more as used', () => {
 	expect(judgeUsage(reading({memoryUsedMiB: 1024}), 1024)).toEqual({kind: 'idle'});
 	expect(judgeUsage(reading({memoryUsedMiB: 1025}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 1025});
 });
 
-test('judgeUsage reports a GPU that the tool omits or calls broken as failed', () => {
+test("judgeUsage reports a GPU that is missing or broken in the tool's output as failed", () => {
 	expect(judgeUsage(undefined, 1024)).toEqual({kind: 'failed', why: 'not seen by the GPU tool'});
 	expect(judgeUsage(reading({memoryUsedMiB: 0, failure: '[GPU requires reset]'}), 1024)).toEqual({
 		kind: 'failed',
@@ -34,11 +34,11 @@ test('judgeUsage reports unknown memory as unknown use', () => {
 });
 
 test.each(['[N/A]', '[Not Supported]', 'N/A'])(
-	'judgeUsage judges by processes and load on a GPU model that always reports its memory as %s',
+	'judgeUsage decides by processes and utilization if a GPU model always reports its memory as %s',
 	(marker) => {
 		const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
 		expect(judgeUsage(reading({...without, utilizationPercent: 0, processes: []}), 1024)).toEqual({kind: 'idle'});
-		// A container hides the processes, but not the load.
+		// In a container the processes are hidden, but the load is visible.
 		expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
 			kind: 'unknown',
 			why: 'memory cannot be read, and no process is reported, but its load is 96 %',
@@ -52,7 +52,7 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])(
 			{pid: 8, memoryUsedMiB: 6},
 		];
 		expect(judgeUsage(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
-		// A sum without the process of unknown size would be wrong.
+		// A sum without the process of unknown size would be too small.
 		expect(judgeUsage(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
 		expect(judgeUsage(reading({...without, processes: undefined}), 1024)).toEqual({
 			kind: 'unknown',
@@ -61,7 +61,7 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])(
 	},
 );
 
-test('judgeUsage sums the memory of all MIG instances if the memory of the GPU is unknown', () => {
+test('judgeUsage adds up the memory of all MIG instances if the memory of the GPU is unknown', () => {
 	const split = (...used: ReadonlyArray<number | undefined>): GpuReading =>
 		reading({
 			memoryUsedMiB: undefined,
@@ -72,7 +72,7 @@ test('judgeUsage sums the memory of all MIG instances if the memory of the GPU i
 	expect(judgeUsage(split(10, undefined), 1024)).toMatchObject({kind: 'unknown'});
 });
 
-test('memory in use on a shared GPU blocks only a request for the whole GPU', () => {
+test('memory in use on a shared GPU prevents only grants of the whole GPU', () => {
 	const observation = observationOf([{...idleReading(0), memoryUsedMiB: 9000}]);
 	const record = {kind: 'shared', index: 0, raw: '{}', shares: []} as const;
 	const limits = {memoryThresholdMiB: 1024, clean: undefined};
@@ -93,7 +93,7 @@ test('usersOf returns each known user once, in alphabetical order', () => {
 	]);
 });
 
-test('wordsOnce drops repeated texts', () => {
+test('wordsOnce drops texts that others contain', () => {
 	expect(wordsOnce(['Fell off the bus: GPU is lost', 'GPU is lost'])).toEqual(['Fell off the bus: GPU is lost']);
 	expect(wordsOnce(['GPU is lost', 'Xid 79', 'GPU is lost'])).toEqual(['GPU is lost', 'Xid 79']);
 	expect(wordsOnce([])).toEqual([]);

@@ -8,7 +8,7 @@ import {idleReading, snapshotWith, observationOf} from '../../../_helpers/world.
 const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};
 const heldBy = (holder: Lease, index = 0): GpuRecord => ({kind: 'leased', index, raw: '{}', lease: holder});
 
-/** The results of a scan, by name. */
+/** Readings by the name of what they show. */
 const readings: Readonly<Record<string, GpuReading | undefined>> = {
 	idle: idleReading(0),
 	busy: {...idleReading(0), memoryUsedMiB: 9000, processes: [{pid: 1}]},
@@ -24,7 +24,7 @@ const readings: Readonly<Record<string, GpuReading | undefined>> = {
 
 type Reading = readonly [at: number, what: keyof typeof readings, holder?: Lease];
 
-/** The idle spans after these scans. */
+/** Returns the idle spans after these scans. */
 function after(...scans: readonly Reading[]): readonly IdleSpan[] {
 	let spans: readonly IdleSpan[] = [];
 	for (const [now, what, holder = lease] of scans) {
@@ -120,7 +120,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		0,
 	],
 	[
-		'excludes the time of a failure, and keeps the time before it',
+		'excludes the time of a failed scan, and keeps the time before it',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -131,7 +131,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		13,
 	],
 	[
-		'keeps the time before a scan without the GPU',
+		'keeps the time before a scan that omits the GPU',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -141,7 +141,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		10,
 	],
 	[
-		'excludes a long time without scans',
+		'excludes a long period without scans',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -180,20 +180,20 @@ test.each<[string, readonly Reading[], number | undefined]>([
 	expect(secondsAfter(...scans)).toBe(seconds);
 });
 
-test('the idle time of a lease starts again on a replaced GPU', () => {
+test('the idle time of a lease starts again if the GPU was replaced', () => {
 	const spans = after([100, 'idle'], [110, 'idle']);
 	const other = {...idleReading(0), uuid: 'GPU-other'};
 	const next = nextIdle({gpus: [other]}, {before: spans, records: [heldBy(lease)], now: 112, memoryThresholdMiB: 1024});
 	expect(next).toMatchObject([{uuid: 'GPU-other', seconds: 0}]);
 });
 
-test('nextIdle drops the spans of ended leases', () => {
+test('nextIdle drops the idle times of ended leases', () => {
 	const spans = after([100, 'idle'], [110, 'idle']);
 	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 	expect(nextIdle({gpus: []}, {before: spans, records: [free], now: 112, memoryThresholdMiB: 1024})).toEqual([]);
 });
 
-test('status shows idle times for leases only', () => {
+test('status shows idle times only for leases', () => {
 	const snapshot = snapshotWith({
 		now: 110,
 		pool: undefined,
@@ -208,7 +208,7 @@ test('status shows idle times for leases only', () => {
 describe('the idle time of a lease, for any readings', () => {
 	const reading = fc.tuple(fc.integer({min: 1, max: 400}), fc.constantFrom(...Object.keys(readings)));
 
-	test('counts only observed idleness, and never exceeds the time since the last work', () => {
+	test('counts only observed idleness since the last use', () => {
 		fc.assert(
 			fc.property(fc.array(reading, {minLength: 1}), (steps) => {
 				let now = 0;

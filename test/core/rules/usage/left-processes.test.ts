@@ -31,20 +31,20 @@ test('leftByJob omits a process with an unknown start time', () => {
 	expect(leftByJob(freed, [{pid: 10, user: 'alice'}])).toBeUndefined();
 });
 
-test('leftByJob includes a child of a process that the job left only if it has the same account', () => {
+test('leftByJob includes a child of a process that the job left if it has the same account', () => {
 	const worker: GpuProcess = {pid: 12, startTicks: 700, parentPid: 10, user: 'alice'};
 	expect(leftByJob(freed, [worker])?.processes).toEqual([worker]);
 	expect(leftByJob(freed, [{...worker, user: 'bob'}])).toBeUndefined();
 	expect(leftByJob(freed, [{...worker, startTicks: 499}])).toBeUndefined();
 });
 
-test('leftByJob returns nothing for a record without processes and for a held GPU', () => {
+test('leftByJob returns nothing for a record without processes', () => {
 	const process: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
 	expect(leftByJob({...freed, ended: {reason: 'exited', leaseId: 'l'}}, [process])).toBeUndefined();
 	expect(leftByJob({kind: 'garbage', index: 0, raw: '', problem: 'x'}, [process])).toBeUndefined();
 });
 
-test('leftByJob of a job that died returns processes of its account that started before its end', () => {
+test("leftByJob for a job that died returns its account's processes that started before its end", () => {
 	const died: GpuRecord = {...freed, ended: {reason: 'holder-died', leaseId: 'l', account: 'alice'}};
 	const server: GpuProcess = {pid: 30, user: 'alice', startTime: 8000};
 	expect(leftByJob(died, [server, {...server, user: 'bob'}])?.processes).toEqual([server]);
@@ -52,7 +52,7 @@ test('leftByJob of a job that died returns processes of its account that started
 	expect(leftByJob(died, [{pid: 30, user: 'alice'}])).toBeUndefined();
 });
 
-test('leftByJob returns only left processes and their later children', () => {
+test('leftByJob returns no processes but the recorded ones and their later children', () => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.record({pid: fc.nat(20), startTicks: fc.nat(1000), parentPid: fc.nat(20)})),

@@ -59,7 +59,7 @@ const working = {
 	unknown: {fanPercent: '[Not Supported]'},
 };
 
-describe.skipIf(!hasCompiler)('a scan with a stand-in for the NVML library', () => {
+describe.skipIf(!hasCompiler)('a scan with a fake NVML library', () => {
 	test('reads every field of every GPU, its instances and its processes', () => {
 		const {gpus, processes, driverVersion} = scanWith();
 		expect(driverVersion).toBe('580.65.06');
@@ -93,13 +93,13 @@ describe.skipIf(!hasCompiler)('a scan with a stand-in for the NVML library', () 
 		});
 	});
 
-	test('assigns a process to its instance', () => {
+	test('assigns a process to its MIG instance', () => {
 		const {byGpu} = scanWith('part-process').processes;
 		expect(byGpu.get('GPU-1')).toMatchObject([{pid: 100, gpuInstanceId: 2, computeInstanceId: 0}, {pid: 101}]);
 		expect(byGpu.get('GPU-0')?.map(({gpuInstanceId}) => gpuInstanceId)).toEqual([undefined, undefined, undefined]);
 	});
 
-	test('supports an older library with older functions, and leaves the rest unknown', () => {
+	test('supports an older library and leaves what it lacks unknown', () => {
 		const {gpus, processes} = scanWith('', old);
 		expect(gpus[0]).toMatchObject({
 			memoryUsedMiB: 1000,
@@ -133,8 +133,8 @@ describe.skipIf(!hasCompiler)('a scan with a stand-in for the NVML library', () 
 		expect(gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
 
-	test('treats unreported memory as unknown, and an unknown error in it as a broken GPU', () => {
-		// The first form of the function is used in place of the second.
+	test('reports unreported memory as unknown', () => {
+		// The first version of the function is used in place of the second.
 		expect(scanWith('no-memory').gpus[1]).toMatchObject({memoryUsedMiB: 1000, failure: undefined});
 		expect(scanWith('unknown').gpus[1]).toMatchObject({
 			memoryUsedMiB: undefined,
@@ -156,32 +156,32 @@ describe.skipIf(!hasCompiler)('a scan with a stand-in for the NVML library', () 
 		['drain', [['needs-reset'], ['needs-reset']]],
 		['drain no-recovery', [undefined, undefined]],
 		['imex', [undefined, undefined]],
-		// The first needs a reset, and the second must be drained.
+		// The first GPU needs a reset, and the second must be drained.
 		['no-recovery status', [['needs-reset'], ['needs-reset']]],
 		['status', [undefined, undefined]],
-	])('reports the recovery that the driver requires in the simulated state "%s"', (words, kinds) => {
+	])('reports the recovery that the driver demands in the state "%s"', (words, kinds) => {
 		expect(scanWith(words).gpus.map(({health}) => health?.map(({kind}) => kind))).toEqual(kinds);
 	});
 
-	test('treats invisible processes as hidden, not as absent', () => {
+	test('reports processes that may not be seen as hidden', () => {
 		const {gpus, processes} = scanWith('no-processes no-power');
 		expect(processes.hidden).toEqual(new Map([['GPU-0', '[Insufficient Permissions]']]));
 		expect(gpus[0]).toMatchObject({powerWatts: undefined, unknown: {powerWatts: '[Insufficient Permissions]'}});
 	});
 
-	test('fails for a library that does not initialize or is invalid', () => {
+	test('fails if the library is invalid or does not initialize', () => {
 		expect(() => scanWith('init-fails')).toThrow('999');
 		expect(() => openLibrary('/no/such/library.so')).toThrow();
 		expect(() => openLibrary(process.execPath)).toThrow();
 	});
 
-	test('is encoded as one line and decoded again', () => {
+	test('can be encoded as one line and decoded again', () => {
 		const scan = scanWith();
 		expect(decodeScan(encodeScan(scan))).toEqual(scan);
 	});
 });
 
-test('the reader of encoded scans accepts any lines and returns only valid scans', () => {
+test('readScans accepts any lines and returns only valid scans', () => {
 	const odd = fc.oneof(
 		fc.string(),
 		fc.json(),

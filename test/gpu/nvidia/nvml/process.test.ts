@@ -29,7 +29,7 @@ afterEach(() => {
 	}
 });
 
-/** A process of the program that reads the library. */
+/** Creates a provider that reads the library in another process of the program. */
 const setUp = async (words: string, library = directory, readerText = starterText) => {
 	process.env['NVML_STUB'] = words;
 	process.env['LD_LIBRARY_PATH'] = library;
@@ -67,8 +67,8 @@ const setUp = async (words: string, library = directory, readerText = starterTex
 	return {provider, stub, readers};
 };
 
-describe.skipIf(!hasCompiler)('the NVML library in its own process', () => {
-	test('serves every scan after the first, without running nvidia-smi again', async () => {
+describe.skipIf(!hasCompiler)('the process that reads NVML', () => {
+	test('serves every scan after the first without running nvidia-smi again', async () => {
 		const {provider, stub, readers} = await setUp('');
 		expect((await provider.observe()).gpus[0]?.name).toBe('NVIDIA H100 80GB HBM3');
 		expect(await stub.calls()).toHaveLength(2);
@@ -105,7 +105,7 @@ describe.skipIf(!hasCompiler)('the NVML library in its own process', () => {
 		await readers[0];
 	});
 
-	test('is replaced by nvidia-smi if there is no library', async () => {
+	test('is replaced by nvidia-smi if the library is missing', async () => {
 		const {provider, stub} = await setUp('', '/nowhere');
 		await provider.observe();
 		expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
@@ -113,8 +113,8 @@ describe.skipIf(!hasCompiler)('the NVML library in its own process', () => {
 	});
 });
 
-test('scans use nvidia-smi if the program was removed while it ran', async () => {
-	// Node.js exits with an error about its file. A binary gets a command that it does not know.
+test('nvidia-smi replaces the process that reads NVML if the installed program was removed meanwhile', async () => {
+	// Node.js fails because its file is missing. A binary gets a command that it does not know.
 	const {provider, stub, readers} = await setUp('', '/nowhere', ['/nowhere/dist/cli.js']);
 	await provider.observe();
 	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
