@@ -14,7 +14,7 @@ import {gpuList} from '../text/gpu-list.js';
 import {firstOf} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
-import {overLimitText} from './over-limit.js';
+import {agentLimitText, overLimitText} from './over-limit.js';
 import {outOfServiceText, partsOutText, wantedText} from './waiting-progress.js';
 
 /** How many blockers a line names. Any others are only counted. */
@@ -99,7 +99,8 @@ export function stuckText({
 	held,
 	silentSeconds,
 	overLimit,
-}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds' | 'overLimit'>): string | undefined {
+	agentLimit,
+}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds' | 'overLimit' | 'agentLimit'>): string | undefined {
 	if (silentSeconds !== undefined) {
 		const holdings = held.length > 0 ? ` and may take ${gpuList(held)} from it` : '';
 		return `does not answer: its process gave no sign of life for ${shortDuration(silentSeconds)}; others go first${holdings}`;
@@ -107,6 +108,10 @@ export function stuckText({
 
 	if (overLimit !== undefined) {
 		return `waits: ${overLimitText(overLimit)} (${overLimit.limit.key}); others go first`;
+	}
+
+	if (agentLimit !== undefined) {
+		return `waits: ${agentLimitText(agentLimit)} (agents.max-gpus); people go first`;
 	}
 
 	if (outages.length === 0) {
@@ -125,7 +130,8 @@ export function stuckText({
 export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
 
-export function estimateText({isPossible, isUnknown, overLimit, outages, estimateSeconds, blockers}: QueueRow): string {
+export function estimateText(row: QueueRow): string {
+	const {isPossible, isUnknown, overLimit, agentLimit, outages, estimateSeconds, blockers} = row;
 	if (!isPossible) {
 		return 'never: impossible in this pool';
 	}
@@ -136,6 +142,10 @@ export function estimateText({isPossible, isUnknown, overLimit, outages, estimat
 
 	if (overLimit !== undefined) {
 		return `when ${sanitize(overLimit.account)} holds fewer GPUs`;
+	}
+
+	if (agentLimit !== undefined) {
+		return 'when agents hold fewer GPUs';
 	}
 
 	// If no job blocks the entry, a free GPU is in use without a reservation or is left for another entry. Nobody knows for how long.

@@ -166,7 +166,7 @@ export const statusJson = (state: LiveState, commands: ShownCommands) =>
 	});
 
 /** Returns the JSON of one queue entry. Omits values that change only because time passes, so that they cause no message. */
-const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, blockers, overLimit}: QueueRow) => ({
+const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, ...row}: QueueRow) => ({
 	id: entry.id,
 	user: entry.user,
 	actual_user: labelOf(entry) === undefined ? undefined : ownerOf(entry),
@@ -186,7 +186,7 @@ const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, b
 	wait_timeout: time(entry.waitTimeout),
 	impossible: isPossible ? undefined : true,
 	unknown: isUnknown ? true : undefined,
-	...reasonJson({blockers, overLimit}),
+	...reasonJson(row),
 });
 
 const entriesOf = <Json>(queue: readonly QueueRow[], jsonOf: (entry: QueueEntry, row: QueueRow) => Json) =>

@@ -10,7 +10,7 @@ import {gpusOf, type Holding} from '../leases/holdings.js';
 import {ownerOf} from '../leases/ownership.js';
 import {slackLeasesIn, type SlackLease} from '../limits/slack.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
-import {limitExpectations} from '../queue/account-limits.js';
+import {limitExpectations} from '../limits/limits.js';
 import {waitersIn} from './candidates.js';
 import {noPlan, type ReclaimPlan} from './reclaim.js';
 

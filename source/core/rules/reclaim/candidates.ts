@@ -3,7 +3,6 @@ import type {EntryRecord, GpuGroup, Lease, LeaseIdle, Snapshot} from '../../mode
 import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
-import {isHeldBack} from '../policy/agents.js';
 import {idleRulesOf, keptUntil} from '../policy/idle-rules.js';
 import {accountLimitsSeen} from '../queue/account-limits.js';
 import {wantedCountOf, wantsInstances} from '../queue/eligible.js';
@@ -68,15 +67,14 @@ type WaitingRequest = {
 export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 	const {queue, gpus} = snapshot;
 	const out = outagesNoted(snapshot, queue);
-	const {overLimitOf} = accountLimitsSeen(snapshot);
+	const {isHeldBack} = accountLimitsSeen(snapshot);
 	return queue
 		.filter((record) => record.kind === 'entry')
 		.filter(
 			({entry}) =>
 				!wantsInstances(entry) &&
 				silentSecondsOf(entry, snapshot) === undefined &&
-				overLimitOf(entry) === undefined &&
-				!isHeldBack(snapshot, entry),
+				!isHeldBack(entry),
 		)
 		.map((record) => {
 			const {entry} = record;

@@ -4,7 +4,7 @@ import {instanceText} from '../../../core/rules/mig/instances.js';
 import {wantedOf} from '../../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../../core/rules/queue/queue-rows.js';
 import {memoryText, sizeText} from '../../../core/rules/request/memory-size.js';
-import {overLimitText} from '../../../format/queue/over-limit.js';
+import {limitText} from '../../../format/queue/over-limit.js';
 import {partsOutText} from '../../../format/queue/waiting-progress.js';
 import {blockersText, endsWithJobs, outageText} from '../../../format/queue/why.js';
 import {shortDuration} from '../../../format/text/durations.js';
@@ -39,7 +39,8 @@ export const wantText = ({requestedIds, requestedCount, need = {}}: QueueEntry):
 	].join(' ');
 
 /** Returns when the request is expected to be served: at a time, or when a job ends. */
-export function estimateText({estimateSeconds, isPossible, isUnknown, overLimit, outages, blockers}: QueueRow): string {
+export function estimateText(row: QueueRow): string {
+	const {estimateSeconds, isPossible, isUnknown, outages, blockers} = row;
 	if (!isPossible) {
 		return 'never';
 	}
@@ -48,7 +49,7 @@ export function estimateText({estimateSeconds, isPossible, isUnknown, overLimit,
 		return 'unknown';
 	}
 
-	if (overLimit !== undefined) {
+	if (limitText(row) !== undefined) {
 		return 'at limit';
 	}
 
@@ -77,8 +78,9 @@ export const blockersOf = ({blockers}: QueueRow, state: State): string =>
 
 /** Returns what an entry waits for. If it is no reservation, returns a reason such as `GPU 3: used by zoe without a reservation`. */
 export function blockedByText(row: QueueRow, state: State): string {
-	if (row.overLimit !== undefined) {
-		return overLimitText(row.overLimit);
+	const limit = limitText(row);
+	if (limit !== undefined) {
+		return limit;
 	}
 
 	const blocked = blockersOf(row, state);
