@@ -2,20 +2,18 @@
 import {useMemo, type ComponentType, type ReactElement} from 'react';
 import type {JobState} from '../../../core/model/jobs.js';
 import type {JobRow} from '../../../core/rules/jobs/rows.js';
-import {detailsText, timeText} from '../../../format/jobs.js';
+import {detailsCell, timeText} from '../../../format/jobs.js';
 import {sanitize} from '../../../format/text/text.js';
-import {jobTable} from '../../state/jobs/rows.js';
 import type {JobSortKey} from '../../state/jobs/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
-import {DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
-import {useTable} from '../../table/use-table.js';
+import type {CellProperties, DataColumn} from '../../table/data-table.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
-import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {Nothing} from '../shared/readings.js';
-import {TableOrder} from '../shared/table-order.js';
+import {TablePanel} from '../../table/table-panel.js';
 import {jobColumns, jobTitles} from './columns.js';
 
 type Properties = CellProperties<JobRow>;
@@ -49,7 +47,7 @@ const cells: Readonly<Record<JobSortKey, ComponentType<Properties>>> = {
 	gpus: ({row}) => (row.count === undefined ? <Nothing /> : <Label>{row.count}</Label>),
 	time: textCell(timeText),
 	command: ({row}) => <Label>{sanitize(row.command)}</Label>,
-	details: textCell(detailsText),
+	details: textCell(detailsCell),
 };
 
 function emptyText({jobs: {filter}, seenJobs}: State): string {
@@ -66,17 +64,8 @@ function emptyText({jobs: {filter}, seenJobs}: State): string {
 		: 'no job waits, runs or ended during the last day; to submit one: canhazgpu run --detach -- COMMAND';
 }
 
-/** Adds the order and the filter to the panel's title. */
-function Order(): ReactElement {
-	const sort = useMonitor(({jobs}) => jobs.sort);
-	const filter = useMonitor(({jobs}) => jobs.filter);
-	const tagged = useMonitor((state) => jobTable.tagged(state).length);
-	return <TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => jobTitles[name]} />;
-}
-
-export function JobsPanel({width, rows: height}: PanelProperties): ReactElement {
-	const innerWidth = useInnerWidth(width);
-	const empty = useMonitor(emptyText);
+export function JobsPanel(properties: PanelProperties): ReactElement {
+	const innerWidth = useInnerWidth(properties.width);
 	const isOld = useMonitor(({connection, seenJobs}) => connection.kind === 'lost' || seenJobs?.problem !== undefined);
 	const columns = useMemo(
 		() =>
@@ -89,16 +78,5 @@ export function JobsPanel({width, rows: height}: PanelProperties): ReactElement 
 			})),
 		[innerWidth, isOld],
 	);
-	const {table, range} = useTable('jobs', height - 1);
-	return (
-		<PanelFrame name="jobs" beside={<Order />} end={range} width={width} rows={height}>
-			<DataTable
-				{...table}
-				columns={columns}
-				height={height}
-				width={innerWidth}
-				empty={<Label tone="dim">{empty}</Label>}
-			/>
-		</PanelFrame>
-	);
+	return <TablePanel {...properties} name="jobs" columns={columns} titles={jobTitles} emptyText={emptyText} />;
 }

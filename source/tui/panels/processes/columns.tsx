@@ -27,6 +27,8 @@ export const processColumns: Readonly<Record<ProcessSortKey, ProcessColumn>> = {
 	command: {title: 'COMMAND', width: 20, Cell: Command},
 };
 
+export const processTitles = Object.fromEntries(Object.entries(processColumns).map(([name, {title}]) => [name, title]));
+
 /** Columns that shrink or disappear if space is short, in this order. */
 const sacrifices: ReadonlyArray<Sacrifice<ProcessSortKey>> = [
 	['container', 0],
