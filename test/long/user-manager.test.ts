@@ -37,7 +37,9 @@ describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240
 			const [unit] = unitsOf('1');
 			session.logOut();
 			expect(jobOf('1')).toMatchObject({state: 'running'});
-			expect(manager.canhazgpu('logs', '1').stdout).toMatch(new RegExp(`/user@\\d+\\.service/app\\.slice/${unit}\n`, 'v'));
+			expect(manager.canhazgpu('logs', '1').stdout).toMatch(
+				new RegExp(`/user@\\d+\\.service/app\\.slice/${unit}\n`, 'v'),
+			);
 			expect(manager.run('touch', 'go').exitCode).toBe(0);
 			expect(manager.canhazgpu('wait', '1').exitCode).toBe(3);
 			expect(manager.canhazgpu('logs', '1').stdout).toContain('survived');

@@ -4,11 +4,11 @@ import type {SortBy} from '../state/table/order.js';
 import {tables} from '../state/table/tables.js';
 import type {State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';
-import {DataTable, type DataColumn} from './data-table.js';
-import {useTable, type RowOf} from './use-table.js';
 import {Label} from '../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../panels/shared/panel-frame.js';
 import {TableOrder} from '../panels/shared/table-order.js';
+import {DataTable, type DataColumn} from './data-table.js';
+import {useTable, type RowOf} from './use-table.js';
 
 type Name = 'processes' | 'jobs';
 

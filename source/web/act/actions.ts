@@ -95,14 +95,7 @@ const granted = (grant: Grant, {need, tenure: {durationSeconds}}: ReserveRequest
 	gpus: grant.gpus,
 });
 
-export function createActor({
-	world: open,
-	requester: whoAsks,
-	jobs,
-	monotonicMs,
-	served,
-	failed,
-}: ActorOptions): Actor {
+export function createActor({world: open, requester: whoAsks, jobs, monotonicMs, served, failed}: ActorOptions): Actor {
 	const undoable = new Map<string, {readonly released: readonly Released[]; readonly untilMs: number}>();
 	const ended = new AbortController();
 	const waits = new Set<Promise<void>>();

@@ -79,14 +79,14 @@ type Options = {
 	/** The units that a systemd of the tests has, by name. Those without an instance are started. */
 	readonly units?: Readonly<Record<string, string>>;
 	/** Shell commands that run before a systemd of the tests starts, where nobody else sees its mounts. */
-	readonly setUp?: string;
+	readonly preparation?: string;
 };
 
 /** Returns a shell script that starts systemd in its own namespaces, where no other process sees its mounts. */
 const script = (
 	directory: string,
 	visible: readonly string[],
-	{version, setUp}: Required<Pick<Options, 'version' | 'setUp'>>,
+	{version, preparation}: Required<Pick<Options, 'version' | 'preparation'>>,
 ): string => `set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -113,7 +113,7 @@ cd /
 mount --move /mnt/dev /dev
 umount -l /mnt
 mount -t tmpfs -o mode=755 tmpfs /run
-${setUp}
+${preparation}
 exec env -i container=canhazgpu-test SYSTEMD_UNIT_PATH='${directory}/units' PATH=/usr/bin:/bin:/usr/sbin:/sbin ${program} \\
 	--system --unit=tests.target --log-target=console --log-level=warning --show-status=no
 `;
@@ -135,7 +135,7 @@ function removeGroups(directory: string): void {
 /** @param visible - Directories in /tmp that stay visible in the namespaces, besides this checkout. */
 export async function startSystemd(
 	visible: readonly string[] = [],
-	{version = 2, units = {}, setUp = ''}: Options = {},
+	{version = 2, units = {}, preparation = ''}: Options = {},
 ): Promise<Systemd> {
 	if (existsSync('/run/systemd/system')) {
 		return {entrance: [], directory: unified() ?? '/sys/fs/cgroup/systemd', stop: async () => undefined};
@@ -149,7 +149,10 @@ export async function startSystemd(
 		writeFileSync(path.join(directory, 'units', name), text);
 	}
 
-	writeFileSync(path.join(directory, 'inner'), script(directory, [directory, ...own, ...visible], {version, setUp}));
+	writeFileSync(
+		path.join(directory, 'inner'),
+		script(directory, [directory, ...own, ...visible], {version, preparation}),
+	);
 	// The groups of systemd are below a group of their own. Version 2 is mounted for a moment if it is not mounted.
 	const mounted = unified();
 	const point = mounted ?? path.join(directory, 'groups');

@@ -28,7 +28,9 @@ export function hasUserManager(): boolean {
 		!existsSync('/run/systemd/system') &&
 		[dbusDaemon, '/lib/systemd/systemd-logind', '/usr/bin/setpriv'].every((file) => existsSync(file));
 	if (!found) {
-		console.warn('Tests are skipped that need a user manager of systemd: logind, dbus, and a machine that systemd does not run');
+		console.warn(
+			'Tests are skipped that need a user manager of systemd: logind, dbus, and a machine that systemd does not run',
+		);
 	}
 
 	return found;
@@ -85,10 +87,10 @@ ExecStart=/lib/systemd/systemd --user
 };
 
 /** Shell commands that prepare the directories and a setting of logind, add the account, and hide the accounts of the machine that linger. */
-const setUp = (directory: string): string => `
+const preparationOf = (directory: string): string => String.raw`
 cd /run
 mkdir -p systemd/seats systemd/sessions systemd/users systemd/inhibit systemd/shutdown systemd/logind.conf.d
-printf '[Login]\\nKillUserProcesses=yes\\n' > systemd/logind.conf.d/tests.conf
+printf '[Login]\nKillUserProcesses=yes\n' > systemd/logind.conf.d/tests.conf
 mount --bind '${directory}/passwd' /etc/passwd
 mount --bind '${directory}/group' /etc/group
 mkdir -p /var/lib/systemd
@@ -134,13 +136,21 @@ export async function startUserManager(gpuCount: number): Promise<UserManager> {
 	copyFileSync(process.execPath, inside('node'));
 	execFileSync('chmod', ['-R', 'a+rX', directory]);
 	chownSync(inside('home'), uid, uid);
-	const systemd = await startSystemd([directory], {units, setUp: setUp(directory)});
+	const systemd = await startSystemd([directory], {units, preparation: preparationOf(directory)});
 	const root = (...words: readonly string[]): Ran => runHere([...systemd.entrance, ...words]);
 	const asAccount = [
 		'setpriv',
-		...[`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'],
-		...['env', '-i', `--chdir=${inside('home')}`, `HOME=${inside('home')}`, 'PATH=/usr/bin:/bin'],
-		...[`XDG_RUNTIME_DIR=/run/user/${uid}`, 'CANHAZGPU_STORE=embedded', `CANHAZGPU_POOL_DIRECTORY=${inside('pool')}`],
+		`--reuid=${uid}`,
+		`--regid=${uid}`,
+		'--clear-groups',
+		'env',
+		'-i',
+		`--chdir=${inside('home')}`,
+		`HOME=${inside('home')}`,
+		'PATH=/usr/bin:/bin',
+		`XDG_RUNTIME_DIR=/run/user/${uid}`,
+		'CANHAZGPU_STORE=embedded',
+		`CANHAZGPU_POOL_DIRECTORY=${inside('pool')}`,
 	];
 	const words = [inside('node'), inside('dist/cli.js')];
 	const manager: UserManager = {
@@ -152,8 +162,18 @@ export async function startUserManager(gpuCount: number): Promise<UserManager> {
 			// The shell of the session goes on after the command.
 			const script = '"$@"; code=$?; sleep 600 <&- >&- 2>&- & exit $code';
 			const ran = root(
-				...['systemd-run', '--quiet', '--scope', `--unit=${unit}`, `--slice=user-${uid}.slice`],
-				...[...asAccount, 'sh', '-c', script, 'sh', ...words, ...command],
+				'systemd-run',
+				'--quiet',
+				'--scope',
+				`--unit=${unit}`,
+				`--slice=user-${uid}.slice`,
+				...asAccount,
+				'sh',
+				'-c',
+				script,
+				'sh',
+				...words,
+				...command,
 			);
 			return {
 				...ran,
@@ -179,8 +199,17 @@ export async function startUserManager(gpuCount: number): Promise<UserManager> {
 	};
 	try {
 		const admin = root(
-			...['env', 'CANHAZGPU_STORE=embedded', `CANHAZGPU_POOL_DIRECTORY=${inside('pool')}`, ...words, 'admin'],
-			...['--gpus', String(gpuCount), '--provider', 'fake', '--store', 'embedded'],
+			'env',
+			'CANHAZGPU_STORE=embedded',
+			`CANHAZGPU_POOL_DIRECTORY=${inside('pool')}`,
+			...words,
+			'admin',
+			'--gpus',
+			String(gpuCount),
+			'--provider',
+			'fake',
+			'--store',
+			'embedded',
 		);
 		if (admin.exitCode !== 0) {
 			throw new Error(admin.stderr);

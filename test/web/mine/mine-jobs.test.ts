@@ -117,11 +117,7 @@ describe.skipIf(!canBeOthers)('web --mine with jobs of several accounts', () => 
 		expect((await job(id))!['account']).toBe(String(owner));
 		for (const act of ['cancel', 'retry']) {
 			const answer = await page.act(act, {job_id: id});
-			expect([act, answer.status, answer.json()['error']]).toEqual([
-				act,
-				403,
-				`Job ${id} belongs to another account`,
-			]);
+			expect([act, answer.status, answer.json()['error']]).toEqual([act, 403, `Job ${id} belongs to another account`]);
 		}
 
 		expect(await job(id)).toMatchObject({state: 'pending'});

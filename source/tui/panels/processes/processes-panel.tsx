@@ -46,7 +46,5 @@ function useColumns(width: number): ReadonlyArray<DataColumn<ProcessRow>> {
 
 export function ProcessesPanel(properties: PanelProperties): ReactElement {
 	const columns = useColumns(useInnerWidth(properties.width));
-	return (
-		<TablePanel {...properties} name="processes" columns={columns} titles={processTitles} emptyText={emptyText} />
-	);
+	return <TablePanel {...properties} name="processes" columns={columns} titles={processTitles} emptyText={emptyText} />;
 }

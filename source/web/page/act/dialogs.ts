@@ -197,7 +197,14 @@ export function askCancelJob({id, state, command: words, array_id: array}: Job, 
 		fields:
 			siblings === 0
 				? []
-				: [{name: 'all', label: `Also the ${counted(siblings, 'other job')} of array ${array}`, kind: 'check', preset: ''}],
+				: [
+						{
+							name: 'all',
+							label: `Also the ${counted(siblings, 'other job')} of array ${array}`,
+							kind: 'check',
+							preset: '',
+						},
+					],
 		submit: 'Cancel job',
 		dismiss: 'Close',
 		act: 'cancel',

@@ -62,7 +62,7 @@ function JobGroup({group, jobs, siblingsOf}: ListProps) {
 function ordered(jobs: readonly Job[], own: string | undefined): readonly Job[] {
 	const endOf = ({end_time: end}: Job): number => (end === undefined ? 0 : Date.parse(end));
 	const isOwn = ({account}: Job): number => Number(account === own);
-	return jobs.toSorted((a, b) => isOwn(b) - isOwn(a) || endOf(b) - endOf(a));
+	return jobs.toSorted((a, b) => (isOwn(a) === isOwn(b) ? endOf(b) - endOf(a) : isOwn(b) - isOwn(a)));
 }
 
 export default function JobsView({state: {about, leaseChanges}, isShown}: ViewProps) {
@@ -98,9 +98,7 @@ export default function JobsView({state: {about, leaseChanges}, isShown}: ViewPr
 								key={group}
 								group={group}
 								jobs={jobs}
-								siblingsOf={({array_id: array}) =>
-									array === undefined ? 0 : (byArray.get(array)?.length ?? 0) - 1
-								}
+								siblingsOf={({array_id: array}) => (array === undefined ? 0 : (byArray.get(array)?.length ?? 0) - 1)}
 							/>
 						)
 					);
