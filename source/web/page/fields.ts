@@ -55,6 +55,8 @@ type ShownGpu = Shown<
 		last_released: true;
 		idle_since: true;
 		reclaim_at: true;
+		beyond_limit: true;
+		parked_since: true;
 		keep_until: true;
 		validation_info: true;
 		unreserved_users: true;
@@ -121,6 +123,7 @@ export type Waiter = Shown<
 		wait_timeout: false;
 		impossible: true;
 		unknown: true;
+		reclaim_at: true;
 		served_at: true;
 		// Shown as the text `reason_words`.
 		reason: false;
