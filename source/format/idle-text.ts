@@ -13,11 +13,8 @@ const whenText = (deadline: number, now: number, clock: Clock): string =>
 	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody waits';
 
 /** Returns `idle, goes back at 12:04 unless used`. */
-export const idleText = (
-	{deadline}: Warning,
-	now: number,
-	clock: Clock = (time) => clockTime(time, now),
-): string => `idle, goes back ${whenText(deadline, now, clock)}`;
+export const idleText = ({deadline}: Warning, now: number, clock: Clock = (time) => clockTime(time, now)): string =>
+	`idle, goes back ${whenText(deadline, now, clock)}`;
 
 /** Returns `idle since 11:04, goes back at 12:04 unless used`. */
 export const idleSinceText = ({since, deadline}: Warning, now: number, clock: Clock): string =>

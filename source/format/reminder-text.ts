@@ -57,7 +57,8 @@ export function reminderText(
 
 	if (kind === 'reclaimed' && reclaimed !== undefined) {
 		const {reason, endedAt, now} = reclaimed;
-		const why = reason === 'reclaimed' ? 'because it was idle' : 'because it was beyond your limit and somebody else waited';
+		const why =
+			reason === 'reclaimed' ? 'because it was idle' : 'because it was beyond your limit and somebody else waited';
 		return `${where} your reservation of ${gpuList(gpus)}${about} went back to the pool at ${clockTime(endedAt, now)}, ${why}. No process was ended. To reserve again: canhazgpu reserve --gpus ${gpus.length}`;
 	}
 

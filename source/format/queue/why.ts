@@ -29,8 +29,7 @@ function untilText(blocker: Blocker, now: number, formatTime: FormatTime): strin
 	}
 
 	const {lease, until, warning, beyondLimit} = blocker;
-	const end =
-		until === undefined ? (lease.type === 'run' ? ' until its job ends' : '') : ` until ${formatTime(until)}`;
+	const end = until === undefined ? (lease.type === 'run' ? ' until its job ends' : '') : ` until ${formatTime(until)}`;
 	const limit = beyondLimit === undefined ? '' : `, ${beyondLimitText(beyondLimit, now, formatTime)}`;
 	if (beyondLimit?.deadline !== undefined) {
 		return limit;

@@ -125,11 +125,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 		},
 		store: feedJson(snapshot !== undefined, lost),
 		scan: feedJson(observation !== undefined, blind && {...blind, reason: `${blind.reason} ${blind.hint ?? ''}`}),
-		warnings: [
-			...returnWarnings(liveView, about.actsAs),
-			...storeWarnings(snapshot),
-			...(observation?.warnings ?? []),
-		],
+		warnings: [...returnWarnings(liveView, about.actsAs), ...storeWarnings(snapshot), ...(observation?.warnings ?? [])],
 		queue: waitersJson(liveView),
 	};
 };

@@ -75,7 +75,15 @@ export function drainContract({store, harness}: Subject): void {
 
 		test('keep the reservations that went back in the same record as the alerts, even if there is no alert', async () => {
 			const returned = [
-				{account: 'ada', label: 'ada\u{1B}', gpus: [0, 1], leaseId: 'a', reason: 'reclaimed', endedAt: start, note: 'eval'},
+				{
+					account: 'ada',
+					label: 'ada\u{1B}',
+					gpus: [0, 1],
+					leaseId: 'a',
+					reason: 'reclaimed',
+					endedAt: start,
+					note: 'eval',
+				},
 				{account: 'bob', gpus: [2], leaseId: 'b', reason: 'beyond-limit', endedAt: start + 9},
 			] as const;
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts, returned});

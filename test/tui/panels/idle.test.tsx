@@ -96,7 +96,11 @@ async function createMarkedBox(): Promise<Box> {
 			3: lease('bob', {startTime: sceneTime - 3600, leaseId: 'first'}),
 		},
 		readings: [
-			gpuReading(0, {memoryUsedMiB: 20_000, utilizationPercent: 0, processes: [{pid: 7, user: 'alice', name: 'python', memoryUsedMiB: 19_000}]}),
+			gpuReading(0, {
+				memoryUsedMiB: 20_000,
+				utilizationPercent: 0,
+				processes: [{pid: 7, user: 'alice', name: 'python', memoryUsedMiB: 19_000}],
+			}),
 			...[1, 2, 3].map((index) => gpuReading(index)),
 		],
 		waiting: [waiter('erin', {requestedIds: [2]})],

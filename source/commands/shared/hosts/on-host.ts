@@ -1,6 +1,11 @@
 /** Implements `--on`: runs the command on another host by ssh. Only the host itself grants its GPUs, so no GPU is granted twice. */
 import process from 'node:process';
-import {chooseHost, type AskedOfHosts, type HostAnswer, type HostReason} from '../../../core/rules/hosts/choose-host.js';
+import {
+	chooseHost,
+	type AskedOfHosts,
+	type HostAnswer,
+	type HostReason,
+} from '../../../core/rules/hosts/choose-host.js';
 import {idWordsOf} from '../../../core/rules/request/gpu-ids.js';
 import type {Wanted} from '../../../core/rules/request/request.js';
 import {otherHosts} from '../../../core/model/other-hosts.js';

@@ -124,7 +124,11 @@ export function chooseHost(wanted: AskedOfHosts, answers: readonly HostAnswer[])
 }
 
 /** Returns a host with enough free GPUs and no queue. On others, the request would wait again. It now waits on `current`, without holding GPUs. */
-export function hostToMoveTo(wanted: AskedOfHosts, current: string, answers: readonly HostAnswer[]): string | undefined {
+export function hostToMoveTo(
+	wanted: AskedOfHosts,
+	current: string,
+	answers: readonly HostAnswer[],
+): string | undefined {
 	const others = answers.filter(
 		(answer) => answer.host !== current && 'waitingCount' in answer && answer.waitingCount === 0,
 	);

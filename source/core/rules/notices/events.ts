@@ -9,7 +9,16 @@ export type NoticeEvent = (typeof noticeEvents)[number];
 export const usualEvents: readonly NoticeEvent[] = ['expiry', 'idle', 'granted', 'overuse'];
 
 export type NoticeKind =
-	'ending' | 'idle' | 'beyond-limit' | 'parked' | 'reclaimed' | 'served' | 'overuse' | 'job-ended' | 'squatter' | 'test';
+	| 'ending'
+	| 'idle'
+	| 'beyond-limit'
+	| 'parked'
+	| 'reclaimed'
+	| 'served'
+	| 'overuse'
+	| 'job-ended'
+	| 'squatter'
+	| 'test';
 
 /** The event of each kind of notice. Undefined for a notice that is always sent because somebody asked for it. */
 const events: Readonly<Record<NoticeKind, NoticeEvent | undefined>> = {

@@ -40,10 +40,7 @@ function warningsDue(
 		return [{holding, warning, dueIn: written.has(holding.index) ? 1 : time - now}];
 	});
 	const due = judged.filter(({dueIn}) => dueIn <= 0);
-	const groups = Map.groupBy(
-		due,
-		({holding: {index, lease}, warning}) => `${lease.leaseId ?? index} ${warning.time}`,
-	);
+	const groups = Map.groupBy(due, ({holding: {index, lease}, warning}) => `${lease.leaseId ?? index} ${warning.time}`);
 	return {
 		reminders: Array.from(groups.values(), (group): Reminder => {
 			const {holding, warning} = group[0]!;

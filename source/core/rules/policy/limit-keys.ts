@@ -66,4 +66,3 @@ export function namedLimitOf(key: string): NamedLimit | undefined {
 		? undefined
 		: {kind: kind as NamedLimit['kind'], name, limit: limit as LimitName};
 }
-

@@ -30,7 +30,7 @@ function commonIdle(holdings: readonly Holding[]): LeaseIdle | undefined {
 	const seen = Math.min(...spans.map((idle) => idle.seen));
 	const {warned, deadline, remindedOf, timer} = first;
 	const isAgreed = spans.every((idle) => idle.deadline === deadline);
-	return isAgreed && deadline !== undefined 
+	return isAgreed && deadline !== undefined
 		? {since, seen, warned, deadline, remindedOf, ...(timer !== undefined && {timer})}
 		: {since, seen};
 }

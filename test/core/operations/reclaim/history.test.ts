@@ -131,9 +131,7 @@ test(
 					const readings = gpus.flatMap((kind, index) => {
 						const reading = kind === 'idle' ? idleReading(index) : usedReading(index);
 						const seen = faults[kind] === undefined ? reading : faults[kind](reading);
-						return seen === undefined
-							? []
-							: [observer === partialObserver ? {...seen, processes: undefined} : seen];
+						return seen === undefined ? [] : [observer === partialObserver ? {...seen, processes: undefined} : seen];
 					});
 					const nowMs = world.clock.monotonicMs();
 					const changes: Partial<Observation> =
@@ -158,8 +156,7 @@ test(
 						const isUnseen = (id: number): boolean =>
 							(observer === partialObserver && gpus[id] === 'idle') ||
 							(gpus[id] === 'hidden processes' && !seenBy[observer]!.has(id));
-						const isIdle =
-							scan !== 'failed' && observer !== partialObserver && ids.every((id) => gpus[id] === 'idle');
+						const isIdle = scan !== 'failed' && observer !== partialObserver && ids.every((id) => gpus[id] === 'idle');
 						/** Whether the observer can never see some of the processes. Such an observation says nothing. */
 						const isHidden =
 							scan !== 'failed' &&

@@ -137,10 +137,7 @@ test('another program continues the time', async () => {
 	const other = createReclaimer(box.world);
 	for (let passed = 0; passed < 61; passed++) {
 		box.world.pass(minute);
-		await other.look(
-			await box.world.memory.read(),
-			observationOf(parked, {takenAtMs: box.world.clock.monotonicMs()}),
-		);
+		await other.look(await box.world.memory.read(), observationOf(parked, {takenAtMs: box.world.clock.monotonicMs()}));
 	}
 
 	expect(await parkedSince(box)).toBe(startTime + minute);
@@ -151,7 +148,10 @@ test('a job that pauses for less than ten minutes causes no writes', async () =>
 	const {count} = (await box.world.memory.read()).revision;
 	for (let turn = 0; turn < 20; turn++) {
 		await box.lookFor(9, parked);
-		await box.lookFor(1, [0, 1, 2, 3].map((index) => usedReading(index)));
+		await box.lookFor(
+			1,
+			[0, 1, 2, 3].map((index) => usedReading(index)),
+		);
 	}
 
 	expect((await box.world.memory.read()).revision.count).toBe(count);
