@@ -22,29 +22,39 @@ const namedBlockers = 2;
 
 type FormatTime = (seconds: number) => string;
 
-/** Returns ` until 15:20` or ` until its job ends`. Empty if unknown. */
-function untilText(blocker: Blocker, formatTime: FormatTime): string {
-	if (blocker.until !== undefined) {
-		return ` until ${formatTime(blocker.until)}`;
+/** Returns ` until 15:20` or ` until its job ends`. If the reservation goes back before, says so first. Empty if unknown. */
+function untilText(blocker: Blocker, now: number, formatTime: FormatTime): string {
+	if (blocker.kind !== 'lease') {
+		return blocker.until === undefined ? '' : ` until ${formatTime(blocker.until)}`;
 	}
 
-	return blocker.kind === 'lease' && blocker.lease.type === 'run' ? ' until its job ends' : '';
+	const {lease, until, warning, beyondLimit} = blocker;
+	const end = until === undefined ? (lease.type === 'run' ? ' until its job ends' : '') : ` until ${formatTime(until)}`;
+	const limit = beyondLimit === undefined ? '' : `, ${beyondLimitText(beyondLimit, now, formatTime)}`;
+	if (beyondLimit?.deadline !== undefined) {
+		return limit;
+	}
+
+	return warning === undefined
+		? `${end}${limit}`
+		: `, ${idleText(warning, now, formatTime)}${limit}${end === '' ? '' : `, or${end}`}`;
 }
 
 /** Returns `bob on GPUs 0-3 until 15:20`, `bob on GPU 2 until its job ends`, or `#1 alice` for an entry ahead. */
-function blockerText(blocker: Blocker, formatTime: FormatTime): string {
+function blockerText(blocker: Blocker, now: number, formatTime: FormatTime): string {
 	if (blocker.kind === 'engine') {
 		return engineReasonText(blocker.reason);
 	}
 
 	return blocker.kind === 'waiter'
 		? `#${blocker.position} ${holderText(blocker.entry)}`
-		: `${holderText(blocker.lease)} on ${gpuList(blocker.gpus)}${untilText(blocker, formatTime)}`;
+		: `${holderText(blocker.lease)} on ${gpuList(blocker.gpus)}${untilText(blocker, now, formatTime)}`;
 }
 
-export const blockersText = (blockers: readonly Blocker[], formatTime: FormatTime): string =>
+/** Names the blockers of an entry, and until when they have their GPUs. `now` is in seconds on the store's clock. */
+export const blockersText = (blockers: readonly Blocker[], now: number, formatTime: FormatTime): string =>
 	firstOf(
-		blockers.map((blocker) => blockerText(blocker, formatTime)),
+		blockers.map((blocker) => blockerText(blocker, now, formatTime)),
 		namedBlockers,
 	);
 
@@ -157,7 +167,7 @@ export function estimateText(row: QueueRow): string {
 
 /** Returns `bob has GPUs 0-3 until 15:20, note "eval"` or `#1 erin comes first, on GPU 3`. */
 function blockerLine(blocker: Blocker, now: number): string {
-	const until = untilText(blocker, (time) => clockTime(time, now));
+	const until = untilText(blocker, now, (time) => clockTime(time, now));
 	if (blocker.kind === 'waiter') {
 		const {position, entry, gpus} = blocker;
 		return `#${position} ${holderText(entry)} comes first, on ${gpuList(gpus)}${until}`;
@@ -167,12 +177,10 @@ function blockerLine(blocker: Blocker, now: number): string {
 		return engineReasonText(blocker.reason);
 	}
 
-	const {lease, gpus, warning, beyondLimit} = blocker;
+	const {lease, gpus} = blocker;
 	const note = sanitize(shownNote(lease.note ?? ''));
-	const idle = warning === undefined ? '' : `, ${idleText(warning, now)}`;
-	const limit = beyondLimit === undefined ? '' : `, ${beyondLimitText(beyondLimit, now)}`;
 	const via = lease.via === undefined ? '' : `, via ${shownVia(lease.via)}`;
-	return `${holderText(lease)} has ${gpuList(gpus)}${until}${idle}${limit}${note === '' ? '' : `, note "${note}"`}${via}`;
+	return `${holderText(lease)} has ${gpuList(gpus)}${until}${note === '' ? '' : `, note "${note}"`}${via}`;
 }
 
 function reasonsOf(row: QueueRow, now: number): readonly string[] {

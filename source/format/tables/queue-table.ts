@@ -1,3 +1,4 @@
+import type {AccountRoom} from '../../core/model/other-hosts.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {noteCell, shownVia} from '../text/note.js';
@@ -66,7 +67,7 @@ const entriesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: Tab
 				entry.reservationType.toUpperCase(),
 				longDuration(row.waitedSeconds),
 				estimateText(row),
-				row.blockers.length === 0 ? '-' : blockersText(row.blockers, (time) => clockTime(time, now)),
+				row.blockers.length === 0 ? '-' : blockersText(row.blockers, now, (time) => clockTime(time, now)),
 				noteCell(entry, 60),
 			];
 		}),
@@ -149,8 +150,8 @@ const waitJson = ({
 	...reasonJson({blockers, overLimit, agentLimit}),
 });
 
-/** Returns `queue --json`: the keys of the Go program, and ours. Skips unreadable entries. */
-export function queueJson(rows: readonly QueueRow[]) {
+/** Returns `queue --json`: the keys of the Go program, and ours. Skips unreadable entries. `room` is that of the caller, if it has a limit. */
+export function queueJson(rows: readonly QueueRow[], room?: AccountRoom) {
 	const entries = rows.flatMap((row) =>
 		row.entry === undefined
 			? []
@@ -164,5 +165,6 @@ export function queueJson(rows: readonly QueueRow[]) {
 			0,
 		),
 		total_gpus_allocated: entries.reduce((sum, entry) => sum + entry.allocated_gpus.length, 0),
+		own_limit: room && {max_gpus: room.mostGpus, left_gpus: room.leftGpus, slack: room.hasSlack || undefined},
 	};
 }

@@ -56,6 +56,8 @@ type ShownGpu = Shown<
 		last_released: true;
 		idle_since: true;
 		reclaim_at: true;
+		beyond_limit: true;
+		parked_since: true;
 		keep_until: true;
 		validation_info: true;
 		unreserved_users: true;
@@ -122,6 +124,7 @@ export type Waiter = Shown<
 		wait_timeout: false;
 		impossible: true;
 		unknown: true;
+		reclaim_at: true;
 		served_at: true;
 		// Shown as the text `reason_words`.
 		reason: false;

@@ -3,7 +3,8 @@ import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
 import type {GpuRecord, Requester} from '../../model/types.js';
 import {isRoot} from '../leases/ownership.js';
-import {definitionOf, limitKeyFor, limitNames, namedLimitOf, type LimitName} from '../policy/keys.js';
+import {definitionOf} from '../policy/keys.js';
+import {limitKeyFor, limitNames, namedLimitOf, type LimitName} from '../policy/limit-keys.js';
 import type {StoredPolicy} from '../policy/policy.js';
 import {usualDurationSeconds, type AskedTenure, type Tenure, type Wanted} from '../request/request.js';
 

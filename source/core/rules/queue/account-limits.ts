@@ -230,7 +230,7 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 }
 
 /** Like {@link accountLimitsOf}, based on the records alone. For callers that inspect no processes and grant nothing. */
-export function accountLimitsSeen(snapshot: Snapshot): AccountLimits {
+export function accountLimitsSeen(snapshot: Snapshot, own?: Circumstances['own']): AccountLimits {
 	let known: OutOfService | undefined;
 	const out = (): OutOfService => {
 		known ??= outagesNoted(snapshot, snapshot.queue);
@@ -239,6 +239,7 @@ export function accountLimitsSeen(snapshot: Snapshot): AccountLimits {
 
 	const isSilent = (entry: QueueEntry): boolean => silentSecondsOf(entry, snapshot) !== undefined;
 	return accountLimitsOf(snapshot, {
+		own,
 		isServable: (entry) => !isSilent(entry) && servableGroups(entry, snapshot.gpus, out()).length > 0,
 		givesHoldings: (entry) => isSilent(entry) || !keepsHoldings(entry, snapshot, out()),
 	});

@@ -28,9 +28,11 @@ function commonIdle(holdings: readonly Holding[]): LeaseIdle | undefined {
 
 	const since = Math.max(...spans.map((idle) => idle.since));
 	const seen = Math.min(...spans.map((idle) => idle.seen));
-	const {warned, deadline, remindedOf} = first;
+	const {warned, deadline, remindedOf, timer} = first;
 	const isAgreed = spans.every((idle) => idle.deadline === deadline);
-	return isAgreed && deadline !== undefined ? {since, seen, warned, deadline, remindedOf} : {since, seen};
+	return isAgreed && deadline !== undefined
+		? {since, seen, warned, deadline, remindedOf, ...(timer !== undefined && {timer})}
+		: {since, seen};
 }
 
 /** Returns the reservations that may go back. Jobs, shares, and leases without an id or of waiting requests never do. */

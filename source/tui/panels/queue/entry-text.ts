@@ -12,7 +12,7 @@ import {gpuList} from '../../../format/text/gpu-list.js';
 import {counted} from '../../../format/text/numbers.js';
 import {sanitize} from '../../../format/text/text.js';
 import {clockText} from '../../state/clock.js';
-import type {State} from '../../state/state.js';
+import {storeNow, type State} from '../../state/state.js';
 
 /** Returns how many of the requested GPUs an entry already holds, such as `1/2`. */
 export const gotText = ({held}: QueueRow, entry: QueueEntry): string => `${held.length}/${wantedOf(entry).count}`;
@@ -74,7 +74,7 @@ export function estimateText(row: QueueRow): string {
 
 /** Returns the reservations that an entry waits for, such as `bob on GPU 3 until 14:44`. Empty if there are none. */
 export const blockersOf = ({blockers}: QueueRow, state: State): string =>
-	blockersText(blockers, (seconds) => clockText(seconds, state));
+	blockersText(blockers, storeNow(state) ?? 0, (seconds) => clockText(seconds, state));
 
 /** Returns what an entry waits for. If it is no reservation, returns a reason such as `GPU 3: used by zoe without a reservation`. */
 export function blockedByText(row: QueueRow, state: State): string {
