@@ -46,7 +46,7 @@ async function openShared(context: Context): Promise<NewLocation> {
 			throw error;
 		}
 
-		throw new CanhazgpuError('store-unreachable', `Cannot make ${directory}: ${code}`, {
+		throw new CanhazgpuError('store-unreachable', `Cannot create ${directory}: ${code}`, {
 			hint: 'Run it as root: sudo canhazgpu admin --store embedded',
 			cause: error,
 		});

@@ -44,7 +44,7 @@ function findingOf(check: Finding['check'], error: unknown): Finding {
 async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Promise<Finding> {
 	try {
 		await store.commit({...emptyPlan, expect: [{kind: 'pool', gpuCount}]});
-		return {check: 'permissions', level: 'ok', words: 'this account may use the store'};
+		return {check: 'permissions', level: 'ok', words: 'this account can use the store'};
 	} catch (error) {
 		return findingOf('permissions', error);
 	}
@@ -111,7 +111,7 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 					check: 'store',
 					level: 'warning',
 					words,
-					fix: 'Make the lost reservations and changes again. The log of the store says why it lost data.',
+					fix: 'Repeat the lost reservations and changes. To find out why data was lost, see the store's log.',
 				},
 			];
 }

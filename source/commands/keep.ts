@@ -47,10 +47,10 @@ const policyText = (snapshot: StoredPolicy): string => {
 	const rules = idleRulesOf(snapshot);
 	const idle =
 		rules === undefined
-			? 'No idle GPU goes back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
-			: `GPUs that are idle for ${typedDuration(rules.afterSeconds)} go back to the pool, ${typedDuration(rules.graceSeconds)} after a warning${rules.isOnlyWanted ? ' and if somebody waits for them' : ''}`;
+			? 'Idle GPUs do not go back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
+			: `Users are warned about GPUs that are idle for ${typedDuration(rules.afterSeconds)}. These go back to the pool ${typedDuration(rules.graceSeconds)} later${rules.isOnlyWanted ? ', once somebody is waiting for them' : ''}`;
 	return policyValue(snapshot, 'limits.slack') === 'on'
-		? `${idle}\nGPUs beyond the limit of their account go back after a warning, if somebody else waits for them`
+		? `${idle}\nGPUs beyond the limit of their account also go back after a warning, if somebody else is waiting for them`
 		: idle;
 };
 
@@ -73,7 +73,7 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 		if (change === 'store-lost' && lost !== undefined && !isLost) {
 			app.remark(`The store cannot be reached: ${sanitize(lost.reason)}. Waiting for it.`);
 		} else if (change === 'snapshot' && isLost) {
-			app.remark('The store answers again.');
+			app.remark('The store can be reached again.');
 		}
 
 		isLost = lost !== undefined;
@@ -111,7 +111,7 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 
 export const keep: Command = {
 	name: 'keep',
-	summary: 'Watch the pool, so that idle GPUs go back to it',
+	summary: 'Watch the pool and return idle GPUs to it',
 	usage: '',
 	examples: [
 		['canhazgpu keep', 'until you press Ctrl-C'],
@@ -119,7 +119,7 @@ export const keep: Command = {
 	],
 	flags: {},
 	notes: [
-		'Open monitors, dashboards and waiting requests do the same. Nothing goes back before an administrator sets idle.after: see canhazgpu help reclaim.',
+		'Open monitors, dashboards and waiting requests do the same. No GPU goes back before an administrator sets idle.after: see canhazgpu help reclaim.',
 	],
 	async run(app) {
 		const interruption = app.interruption();
@@ -133,7 +133,7 @@ export const keep: Command = {
 				if (world.engine !== undefined) {
 					throw new CanhazgpuError(
 						'usage',
-						'With Slurm there is nothing to keep: it decides itself when GPUs go back',
+						'keep does not work with Slurm, which decides itself when GPUs are released',
 						{
 							hint: 'canhazgpu keep is for pools without Slurm.',
 						},

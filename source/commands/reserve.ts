@@ -64,7 +64,7 @@ export const reserve: Command = {
 	],
 	async run(app, input) {
 		refuseBoth(input, 'json', 'short');
-		refuseBoth(input, 'keep', 'pid', 'A reservation for a process ends with the process, and never goes back before.');
+		refuseBoth(input, 'keep', 'pid', 'A reservation for a process lasts until the process ends, even if the GPUs are idle.');
 		const keepSeconds = keepSecondsOf(input);
 		if (input.has('pid')) {
 			return (await runOnNamedHost(app, input, reserve)) ?? reserveForProcess(app, input);
@@ -140,7 +140,7 @@ export const reserve: Command = {
 			}
 
 			if (answer.isBeyondLimit === true) {
-				app.remark('Beyond your limit: if somebody else waits, you are warned, and the reservation ends after that.');
+				app.remark('These GPUs are beyond your limit. If somebody else has to wait for GPUs, you get a warning before this reservation ends.');
 			}
 
 			if (world.privateLabel !== undefined) {

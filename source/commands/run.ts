@@ -56,11 +56,11 @@ export const run: Command = {
 			summary: 'keep the GPUs until all child processes have ended',
 		},
 		notify: {summary: 'notify you when the command has ended: its exit code, duration and GPUs'},
-		mps: {summary: 'enforce --share with the MPS daemon of this account'},
+		mps: {summary: 'enforce --share with your MPS daemon'},
 		isolate: isolateFlag,
 		numa: numaFlag,
 		quiet: {shortFlag: 'q', summary: "don't print the reserved GPU ids", setting: 'run.quiet'},
-		json: {...jsonFlag, summary: 'print a line of JSON about the reserved GPUs on stderr, and no progress lines'},
+		json: {...jsonFlag, summary: 'print a line of JSON about the reserved GPUs on stderr, instead of progress lines'},
 		on: onAnyFlag,
 		...laterFlags,
 	},
@@ -104,7 +104,7 @@ export const run: Command = {
 		}
 
 		if (input.text('on') === 'any' && input.has('detach')) {
-			throw new CanhazgpuError('usage', '--detach needs the name of a host, and --on any chooses one', {
+			throw new CanhazgpuError('usage', '--detach needs a named host, so it cannot be combined with --on any', {
 				hint: 'Name the host: --on HOST. To compare the hosts: canhazgpu status --all',
 			});
 		}

@@ -82,7 +82,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			opened() {
 				const now = Date.now() / 1000;
 				app.remark(
-					`${eventTime(now, now)} The link was opened: that page acts as ${sanitize(host.account.name)} now. If it was not you who opened it, press Ctrl-C: that ends every session.`,
+					`${eventTime(now, now)} The link was opened, and that page now acts as ${sanitize(host.account.name)}. If you did not open it, press Ctrl-C to end every session.`,
 				);
 			},
 			ready(makeLink) {

@@ -23,7 +23,7 @@ export function keeperPidOf(input: Input, engine: Engine | undefined): number | 
 	}
 
 	refuseBoth(input, 'while-pid', 'duration', 'The GPUs are released when the process ends.');
-	refuseBoth(input, 'while-pid', 'keep', 'These GPUs never go back before the process ends.');
+	refuseBoth(input, 'while-pid', 'keep', 'The GPUs stay reserved until the process ends, even if they are idle.');
 	refuseBoth(input, 'while-pid', 'on', 'The process must run on the same host as the GPUs.');
 	if (engine !== undefined) {
 		throw new CanhazgpuError('failed', 'With Slurm, a process cannot keep GPUs', {
@@ -42,7 +42,7 @@ function checkVisible({namespace}: ProcessIdentity): void {
 	if (namespace !== undefined && namespace !== firstNamespace) {
 		throw new CanhazgpuError(
 			'failed',
-			'A process in a container cannot keep GPUs: outside, nobody can see when it ends',
+			'A process in a container cannot keep GPUs, because its end cannot be seen from outside',
 			{
 				hint: 'Nothing was reserved. Start the command with canhazgpu run, or reserve for a time with --duration.',
 			},
@@ -78,7 +78,7 @@ export async function keeperOf(app: App, world: OpenWorld, pid: number): Promise
 const hasEnded = ({host}: OpenWorld, {process}: Keeper): boolean => host.liveness([process])[0] === 'dead';
 
 const ended = ({name}: Keeper): CanhazgpuError =>
-	new CanhazgpuError('not-found', `${name.replace(/^p/v, 'P')} has ended`, {hint: 'Nothing is held.'});
+	new CanhazgpuError('not-found', `${name.replace(/^p/v, 'P')} has ended`, {hint: 'No GPUs are reserved.'});
 
 type Wait = {
 	readonly request: AcquireRequest;

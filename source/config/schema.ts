@@ -18,12 +18,12 @@ import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';
 
-/** Accepts a text that is not empty. `what` is the message if the check fails. */
-const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
+/** Accepts text that is not empty. `what` is the message if the check fails. */
+const text = (what = 'text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
 
 /** Accepts a note, which everybody sees beside the reservation. */
 const note = () => {
-	const what = `a text of at most ${longestNote} characters`;
+	const what = `text of at most ${longestNote} characters`;
 	return v.pipe(
 		text(),
 		v.check((typed) => noteProblem(typed) === undefined, what),
@@ -101,7 +101,7 @@ const models = () => {
 
 /** Accepts the columns of the monitor, in order, as a list or as text with commas. */
 const gpuColumns = () => {
-	const what = `a list of columns out of ${gpuColumnNames.join(', ')}`;
+	const what = `a list of some of these columns: ${gpuColumnNames.join(', ')}`;
 	return v.pipe(
 		v.array(v.picklist(gpuColumnNames, what), what),
 		v.minLength(1, what),
@@ -113,7 +113,7 @@ const gpuColumns = () => {
 
 /** Accepts the keys for each action, as a map or as text such as `release=D,search-next=n`. The monitor checks the names of the actions. */
 const keys = () => {
-	const what = 'keys by the name of their action, such as {release: D, search-next: [n, F]}';
+	const what = 'a map from actions to keys, such as {release: D, search-next: [n, F]}';
 	const key = v.union([v.string(what), v.number(what)], what);
 	return v.pipe(
 		v.unknown(),
@@ -198,7 +198,7 @@ const events = () => {
 };
 
 const quietTime = () => {
-	const what = 'two times of day such as 22:00-07:00';
+	const what = 'a start and an end time, such as 22:00-07:00';
 	return v.pipe(
 		v.string(what),
 		v.transform((typed) => parseQuietTime(typed)),
@@ -208,7 +208,7 @@ const quietTime = () => {
 
 /** Accepts a CUDA version. It must be text, because YAML would read `12.0` as the number 12. */
 const cudaVersion = () => {
-	const what = 'a version of CUDA as text, such as "12.4"';
+	const what = 'a CUDA version such as "12.4" (in YAML, with quotes)';
 	return v.pipe(v.string(what), v.trim(), v.regex(cudaVersionPattern, what));
 };
 

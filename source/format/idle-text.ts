@@ -10,7 +10,7 @@ type Clock = (time: number) => string;
 
 /** After the deadline, the GPUs go back when somebody waits for them. */
 const whenText = (deadline: number, now: number, clock: Clock): string =>
-	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody waits';
+	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody is waiting';
 
 /** Returns `idle, goes back at 12:04 unless used`. */
 export const idleText = ({deadline}: Warning, now: number): string =>

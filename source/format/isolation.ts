@@ -49,7 +49,7 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 		},
 	},
 	'needs-root': {
-		reason: ({fence}) => `${fenceText(fence)} can isolate only jobs of root`,
+		reason: ({fence}) => `${fenceText(fence)} can isolate only the jobs of root`,
 		remedy: 'Use --isolate without a method: it chooses bubblewrap, which needs no privileges.',
 	},
 	'no-systemd': {reason: 'this machine does not run systemd', remedy: takeWhatWorks},
@@ -80,7 +80,7 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 	},
 	'granted-refuses': {
 		reason: ({device}) => `${sanitize(device)}, which was granted, cannot be opened`,
-		remedy: 'See whether it opens without isolation, and who may: ls -l /dev/nvidia* /dev/dri',
+		remedy: 'Check whether it can be opened without isolation, and who has permission: ls -l /dev/nvidia* /dev/dri',
 	},
 };
 

@@ -18,7 +18,7 @@ function jobSentence(row: JobRow, now: number): string {
 
 export const jobWords = (rows: readonly JobRow[], now: number): string =>
 	rows.length === 0
-		? 'You have no jobs that wait, run or ended during the last day.'
+		? 'You have no waiting or running jobs, and none that ended in the last day.'
 		: rows.map((row) => jobSentence(row, now)).join(' ');
 
 /** Returns a line as a terminal would finally show it: a progress bar goes back to the start of its line and writes it again. */
@@ -44,7 +44,7 @@ export function outputWords({row, file, bytes, isCut}: Output, most: number): st
 	const about = `Job ${sanitize(row.id)} is ${row.state.toUpperCase()}`;
 	const all = new TextDecoder().decode(bytes).replace(/\n$/v, '').split('\n');
 	if (bytes.length === 0) {
-		return `${about}. It has written nothing${isOver(row) ? '' : ' so far'}.`;
+		return `${about}. It has not written any output${isOver(row) ? '' : ' so far'}.`;
 	}
 
 	// The first line is not whole, unless there is no other.

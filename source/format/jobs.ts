@@ -29,7 +29,7 @@ export function startText(start: Start, now: number): string {
 		}
 
 		case 'in-turn': {
-			return `waits for its turn: ${counted(start.before, 'job')} of the array first`;
+			return `waits for ${counted(start.before, 'earlier job')} of the array`;
 		}
 
 		case 'never': {

@@ -12,6 +12,6 @@ export const processRightText: Readonly<Record<ProcessRight, Words>> = {
 	unreserved: {short: 'unreserved', meaning: 'uses the GPU without a reservation'},
 	unknown: {short: 'unknown', meaning: 'may belong to the holder, but its owner is unknown'},
 	little: {short: 'small use', meaning: 'uses so little that the GPU counts as free'},
-	desktop: {short: 'desktop', meaning: 'draws a screen, and needs no reservation'},
+	desktop: {short: 'desktop', meaning: 'drives a display, and needs no reservation'},
 	holder: {short: 'holder', meaning: 'belongs to the holder of the GPU'},
 };

@@ -43,7 +43,7 @@ export function leftText({left, processes, freeSeconds = 0}: StatusRow): string 
 	}
 
 	const which = left.processes.length === processes.length ? '' : `${processList(left.processes)} `;
-	return `${which}left by job of ${sanitize(left.account)}, ended ${clockTime(left.endedAt, left.endedAt + freeSeconds)}`;
+	return `${which}left by a job of ${sanitize(left.account)} that ended at ${clockTime(left.endedAt, left.endedAt + freeSeconds)}`;
 }
 
 /** Returns what was left on a GPU, or the command that finds the owner of memory without a process. */

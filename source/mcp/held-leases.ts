@@ -147,7 +147,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 			} catch (error) {
 				if (hasCode(error, 'no-pool') || clock.monotonicMs() > untilMs) {
 					remark(
-						`canhazgpu: reservation ${leaseId} could not be released now. The next command that reads the pool releases it: ${sanitize(messageOf(error))}`,
+						`canhazgpu: reservation ${leaseId} could not be released now. The next canhazgpu command will release it. The reason: ${sanitize(messageOf(error))}`,
 					);
 					return;
 				}

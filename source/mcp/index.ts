@@ -49,7 +49,7 @@ export type McpOptions = {
 const longestClient = 40;
 
 const instructions =
-	'GPUs of this machine are shared. Call gpu_status to see what is free, gpu_reserve before you use a GPU, and gpu_release when you are done. For work that takes long, gpu_run starts a job with its own GPUs, which goes on without you.';
+	'GPUs of this machine are shared. Call gpu_status to see what is free, gpu_reserve before you use a GPU, and gpu_release when you are done. For long work, gpu_run starts a job with its own GPUs, which continues when you disconnect.';
 
 /** Lists the tools with their schemas. A result has the schema of the command's `--json` output. */
 async function toolList(): Promise<ListedTool[]> {

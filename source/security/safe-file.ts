@@ -217,8 +217,8 @@ function openDirectoryProblem({name, status}: Part): UnsafeLocation | undefined 
 	const isForAll = (writers & 0o002) !== 0;
 	const who = isForAll ? 'any account' : `the group with gid ${status.gid}`;
 	return {
-		problem: `lies below ${name}, where ${who} can put another directory in its place`,
-		remedy: `Use another directory, or make that one unwritable for others: chmod ${isForAll ? (writers === 0o002 ? 'o' : 'go') : 'g'}-w ${name}`,
+		problem: `is inside ${name}, where ${who} can replace directories`,
+		remedy: `Use another directory, or remove the write permission of other accounts: chmod ${isForAll ? (writers === 0o002 ? 'o' : 'go') : 'g'}-w ${name}`,
 	};
 }
 
@@ -228,8 +228,8 @@ function strangersDirectoryProblem({name, status}: Part, isLast: boolean): Unsaf
 		: '';
 	return {
 		problem: isLast
-			? `lies in ${name}, which belongs to uid ${status.uid}`
-			: `lies below ${name}, whose owner, uid ${status.uid}, can put another directory in its place`,
+			? `is in ${name}, which belongs to uid ${status.uid}`
+			: `is inside ${name}, whose owner (uid ${status.uid}) can replace directories there`,
 		remedy: `Use another directory, or give that directory to root: sudo chown root ${name}${home}`,
 	};
 }
@@ -274,8 +274,8 @@ export function findUnsafeLocation(
 			}
 		} else if (writersOf(holder) !== 0 && !isTrusted(status)) {
 			return {
-				problem: `lies behind the link ${name}, whose owner, uid ${status.uid}, can make it lead elsewhere`,
-				remedy: `Name the directory that the link should lead to, or remove the link: rm ${name}`,
+				problem: `is reached through the link ${name}, whose owner (uid ${status.uid}) can point it elsewhere`,
+				remedy: `Use the path that the link points to, or remove the link: rm ${name}`,
 			};
 		}
 	}

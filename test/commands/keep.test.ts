@@ -160,7 +160,7 @@ test(
 
 test.each([
 	['admin --set idle.after=1m', 'idle.after must be off, or a duration from 5m to 30d, not "1m"'],
-	['reserve --keep 20h', '--keep can be 12h at most here'],
+	['reserve --keep 20h', '--keep can be at most 12h in this pool'],
 	['extend --keep 0h', '--keep must be more than zero, not "0h"'],
 	...(isLong ? otherMistakes : []),
 ])('%s exits with 2, names the mistake and changes nothing', async (words, message) => {

@@ -406,7 +406,7 @@ test.each([
 	],
 	[
 		'reserve: {note: "\\y"}\n',
-		String.raw`line 1: a \ in double quotes that starts no known escape (write \\ for a backslash)`,
+		String.raw`line 1: a \ in double quotes does not start a known escape sequence (write \\ for a backslash)`,
 	],
 	[
 		'reserve:\n  gpus: 2\n    note: x\n',

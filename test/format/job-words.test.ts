@@ -58,5 +58,5 @@ test('jobWords says how a job ended and where it was submitted', () => {
 	expect(jobWords([row], 100)).toBe(
 		'Job 7 is FAILED: exit code 1, out of GPU memory; python train.py (via mcp codex).',
 	);
-	expect(jobWords([], 100)).toBe('You have no jobs that wait, run or ended during the last day.');
+	expect(jobWords([], 100)).toBe('You have no waiting or running jobs, and none that ended in the last day.');
 });

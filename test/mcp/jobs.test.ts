@@ -115,12 +115,12 @@ describe.each(
 		const agent = await connect(box);
 		for (const [input, words] of [
 			[{timeout: '3h'}, /^Agents may hold GPUs for at most 2h at a time\. /v],
-			[{count: 3}, /^Agents may hold at most 2 GPUs together, not 3\. /v],
+			[{count: 3}, /^All agents together may hold at most 2 GPUs, not 3\. /v],
 		] as const) {
 			expectError(await agent.call('gpu_run', {command: ['true'], timeout: '1h', ...input}), words);
 		}
 
-		expect((await agent.call('gpu_job')).words).toBe('You have no jobs that wait, run or ended during the last day.');
+		expect((await agent.call('gpu_job')).words).toBe('You have no waiting or running jobs, and none that ended in the last day.');
 		await agent.call('gpu_reserve', {count: 1});
 		const id = await submit(box, agent, {command: ['sleep', '600'], count: 2});
 		await eventually(async () => (await peek(box)).queue.length === 1);
@@ -216,7 +216,7 @@ const wrongRuns: ReadonlyArray<readonly [input: Readonly<Record<string, unknown>
 	[{cwd: 'x'.repeat(5000)}, /^gpu_run: cwd: Invalid length: /v],
 	[{env: {CUDA_VISIBLE_DEVICES: '0,1,2,3'}}, /^env: CUDA_VISIBLE_DEVICES is set by canhazgpu\. /v],
 	[{env: {CANHAZGPU_DETACHED: '1:x'}}, /^env: CANHAZGPU_DETACHED is set by canhazgpu\. /v],
-	[{env: {'A=B': '1'}}, /^gpu_run: env\.[^\n]*A name has letters, digits and _\. /v],
+	[{env: {'A=B': '1'}}, /^gpu_run: env\.[^\n]*A name must consist of letters, digits and _\. /v],
 	[{env: {A: 'x'.repeat(1_000_000)}}, /^gpu_run: env\.A: Invalid bytes: /v],
 	[
 		{env: {A: 'x'.repeat(32_000), B: 'x'.repeat(32_000), C: 'x'.repeat(32_000)}},
@@ -244,7 +244,7 @@ test('the tools for jobs answer invalid arguments with an error and a hint, and 
 
 	for (const tool of ['gpu_job', 'gpu_logs', 'gpu_cancel']) {
 		expectError(await agent.call(tool, {job_id: '99'}), /^There is no job 99\. See the ids: /v);
-		expectError(await agent.call(tool, {job_id: '../x'}), /job_id: It must be a job id as in gpu_job\. /v);
+		expectError(await agent.call(tool, {job_id: '../x'}), /job_id: It must be a job id from gpu_job\. /v);
 		expectError(await agent.call(tool, {job_id: '[]'}), /^"\[\]" is not the id of a job\. /v);
 		expectError(await agent.call(tool, {id: '1'}), /has no field "id"\. |: job_id: /v);
 	}

@@ -132,7 +132,7 @@ describe('a reservation via mcp', () => {
 		expect((await other.call('gpu_release', {lease_id: id})).words).toBe('Released 1 GPU(s): [0].');
 		await eventually(() => one.notices().length > 0);
 		expect(one.notices()[0]).toMatch(/^Reservation \S+ no longer has GPU 0: somebody released it\.$/v);
-		expectError(await other.call('gpu_release', {lease_id: id}), /has ended meanwhile/v);
+		expectError(await other.call('gpu_release', {lease_id: id}), /has already ended/v);
 	});
 
 	slowTest('outlives its connection with detached: true and can then be released by its lease_id', async () => {

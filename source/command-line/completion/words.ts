@@ -181,7 +181,7 @@ async function commandWords(
 	return words([
 		...(typeof first === 'string' ? listed(word, await options.know(first, command, others)) : plain(first)),
 		...unused(named, walked.flags),
-		...(command.takesRest === true ? [{word: '--', about: 'the command follows'}] : []),
+		...(command.takesRest === true ? [{word: '--', about: 'the command to run comes next'}] : []),
 	]);
 }
 

@@ -42,8 +42,8 @@ async function awaitEnds(
 
 export const stuckError = (stuck: Job): CanhazgpuError => {
 	const id = jobIdOf(stuck);
-	return new CanhazgpuError('failed', `Job ${id} was asked to end, but still runs`, {
-		hint: `See what it does: canhazgpu logs ${id}. Its process has the pid ${stuck.job?.pid ?? stuck.holder?.pid}.`,
+	return new CanhazgpuError('failed', `Job ${id} was asked to end, but is still running`, {
+		hint: `See what it does: canhazgpu logs ${id}. Its process id is ${stuck.job?.pid ?? stuck.holder?.pid}.`,
 	});
 };
 

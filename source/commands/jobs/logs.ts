@@ -84,12 +84,12 @@ export const logs: Command = {
 	summary: 'Print the output of a job',
 	usage: '[-f] ID',
 	examples: [
-		['canhazgpu logs 7', 'what job 7 has written so far'],
-		['canhazgpu logs -f 7', 'and what it writes, until it has ended'],
+		['canhazgpu logs 7', 'the output of job 7 so far'],
+		['canhazgpu logs -f 7', 'keep printing until the job ends'],
 		['canhazgpu logs 7_3', 'index 3 of array 7'],
 	],
 	flags: {
-		follow: {shortFlag: 'f', summary: 'also print what the job writes from now on, until it has ended'},
+		follow: {shortFlag: 'f', summary: 'keep printing new output until the job ends'},
 		on: onFlag,
 	},
 	takesWords: true,
@@ -119,7 +119,7 @@ export const logs: Command = {
 
 					if (isEnding) {
 						if (isEmpty) {
-							app.remark(`canhazgpu: job ${id} has not written anything`);
+							app.remark(`canhazgpu: job ${id} has not written any output`);
 						}
 
 						return 0;

@@ -92,7 +92,7 @@ export const wait: Command = {
 	usage: 'ID...',
 	examples: [
 		['canhazgpu wait 7', 'until job 7, or every job of array 7, has ended'],
-		['canhazgpu wait 7 && ./publish.sh', 'then publish, if it succeeded'],
+		['canhazgpu wait 7 && ./publish.sh', 'publish once job 7 has succeeded'],
 	],
 	notes: [
 		"Exit codes: the job's own; for several jobs, the first that is not 0; 1 for a job that did not run to its end.",

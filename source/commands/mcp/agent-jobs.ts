@@ -39,7 +39,7 @@ function directoryOf(typed: string | undefined): string {
 		throw new CanhazgpuError(
 			'usage',
 			`cwd: ${quoted(directory)} ${problems.get(codeOf(error)) ?? `cannot be used: ${messageOf(error)}`}`,
-			{hint: 'Name a directory of this machine. Nothing was started.', cause: error},
+			{hint: 'Name a directory on this machine. Nothing was started.', cause: error},
 		);
 	}
 }
@@ -90,8 +90,8 @@ async function submit(
 	checkVariables(variables);
 	const flags = [...poolFlags, ...flagsOf(job)];
 	if ([...flags, ...words, directory, ...Object.values(variables)].some((text) => text.includes('\0'))) {
-		throw new CanhazgpuError('usage', 'gpu_run: a text contains a NUL character, which no program can get', {
-			hint: 'Leave it out. Nothing was started.',
+		throw new CanhazgpuError('usage', 'gpu_run: a value contains a NUL character, which cannot be passed to a program', {
+			hint: 'Leave the character out. Nothing was started.',
 		});
 	}
 

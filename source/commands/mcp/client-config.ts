@@ -32,7 +32,7 @@ const configs: Readonly<Record<ClientName, ClientConfig>> = {
 	},
 	// https://code.visualstudio.com/docs/agents/reference/mcp-configuration
 	vscode: {
-		place: '.vscode/mcp.json in a workspace, or mcp.json of your profile',
+		place: '.vscode/mcp.json in a workspace, or mcp.json in your user profile',
 		text: json({servers: {canhazgpu: {type: 'stdio', ...server}}}),
 	},
 	// https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md. The timeout is in milliseconds.

@@ -129,7 +129,7 @@ export async function acquireShown(
 					hint:
 						answer.isUnsure === true
 							? unsureText
-							: 'Left the queue. To wait for longer, give --wait more time or leave it out.',
+							: 'Left the queue. To wait longer, give --wait more time or leave it out.',
 				});
 			}
 

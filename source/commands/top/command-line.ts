@@ -43,7 +43,7 @@ function hostOf([first = '', name = '', ...others]: readonly string[]): string |
 	}
 
 	if (others.length > 0) {
-		throw new CanhazgpuError('usage', 'host takes one host name', {hint: 'Type host alone for all of them.'});
+		throw new CanhazgpuError('usage', 'host takes one host name', {hint: 'Type host alone to see all hosts.'});
 	}
 
 	return name;
@@ -108,7 +108,7 @@ function checkUse(name: string, input: Input, {isReadonly, hasEngine}: MonitorKi
 
 	if (name === 'admin' && flagsOfAdmin.every((flag) => !input.has(flag))) {
 		throw new CanhazgpuError('usage', 'admin cannot create a pool inside the monitor', {
-			hint: `Type it in a shell. Inside the monitor, it takes only ${flagsOfAdmin.map((flag) => `--${flag}`).join(', ')}.`,
+			hint: `Type it in a shell. Inside the monitor, admin takes only ${flagsOfAdmin.map((flag) => `--${flag}`).join(', ')}.`,
 		});
 	}
 

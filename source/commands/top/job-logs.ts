@@ -43,7 +43,7 @@ export const logOutput = (id: string, {app, world, clock, broken}: Options): Liv
 				const text = readLogEnd(file, tailBytes) ?? before ?? '';
 				if (text !== before) {
 					before = text;
-					show({lines: text === '' ? ['The job has not written anything yet'] : linesOfLog(text), isTail: true});
+					show({lines: text === '' ? ['The job has not written any output yet'] : linesOfLog(text), isTail: true});
 				}
 
 				await clock.sleep(lookMs, ending.signal).catch(() => undefined);

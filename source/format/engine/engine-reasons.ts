@@ -14,7 +14,7 @@ const words: Readonly<Record<string, string>> = {
 	Licenses: 'a licence is not free',
 	Nodes_required_for_job_are_DOWN: 'its nodes are down, or kept for others',
 	PartitionDown: 'its partition is down',
-	PartitionInactive: 'its partition starts nothing now',
+	PartitionInactive: 'its partition does not start jobs now',
 	PartitionNodeLimit: 'it asks for more nodes than its partition allows',
 	PartitionTimeLimit: 'it asks for more time than its partition allows',
 	ReqNodeNotAvail: 'a node that it needs is not available',
@@ -25,8 +25,8 @@ const words: Readonly<Record<string, string>> = {
 	Prolog: 'its nodes are being prepared',
 	InvalidAccount: 'its account is not valid',
 	InvalidQOS: 'its quality of service is not valid',
-	AccountNotAllowed: 'its account may not use that partition',
-	QOSNotAllowed: 'its quality of service may not use that partition',
+	AccountNotAllowed: 'its account is not allowed to use that partition',
+	QOSNotAllowed: 'its quality of service is not allowed in that partition',
 };
 
 /** Spells out a code: `QOSMaxGRESPerUser` -> `QOS max GRES per user`. */

@@ -65,7 +65,7 @@ const headerText = (text: string): string => sanitize(text).replaceAll(/[^\u{20}
 
 function mailOf(address: string, message: Message): NoticeRequest {
 	if (!isMailAddress(address)) {
-		return {type: 'impossible', reason: 'the name of the account cannot be a mail address'};
+		return {type: 'impossible', reason: 'the name of the account cannot be used as a mail address'};
 	}
 
 	const subject = `canhazgpu on ${headerText(message.hostname)}`;

@@ -37,7 +37,7 @@ type UndoneText = {
 
 export function undoneText({undone, refused, over}: Undone): UndoneText {
 	const gpus = undone.flatMap((each) => each.gpus).toSorted((a, b) => a - b);
-	const late = over.length > 0 ? [`the reservation of ${gpuList(over)} has expired meanwhile`] : [];
+	const late = over.length > 0 ? [`the reservation of ${gpuList(over)} has expired in the meantime`] : [];
 	const reasons = [...blockedWords(refused), ...late].join(', ');
 	if (gpus.length === 0) {
 		return {text: `Not undone: ${reasons}`, done: 'none', gpus};

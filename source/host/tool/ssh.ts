@@ -81,7 +81,7 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 	'not-found': 'ssh is not installed here',
 	'timed-out': `no answer within ${boundMs / 1000} s`,
 	'too-much-output': `its answer is longer than ${mostBytes / 1_000_000} MB`,
-	aborted: 'no longer asked for',
+	aborted: 'the request was cancelled',
 };
 
 type Failed = {

@@ -86,7 +86,7 @@ export const leave = defineCommand<Confirmation<EntryToLeave>>({
 
 			case 'not-found':
 			case 'ambiguous': {
-				return failed('Did not leave: that queue entry is gone already');
+				return failed('Did not leave: that queue entry is already gone');
 			}
 		}
 	},

@@ -31,8 +31,8 @@ export const readWhole = defineCommand({
 		textsOf(state).length > 0
 			? undefined
 			: state.panels.focus === 'events'
-				? 'Nothing happened yet'
-				: 'There was no message yet',
+				? 'Nothing has happened yet'
+				: 'There has been no message yet',
 	begin({store: {getState, dispatch}}) {
 		const state = getState();
 		const lines = textsOf(state).flatMap((text) =>

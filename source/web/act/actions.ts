@@ -103,7 +103,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		{gpus, count, duration, note, needs = '', share = '', force}: ActRequests['reserve'],
 	): ReserveRequest => {
 		if (gpus !== undefined && count !== undefined) {
-			throw new CanhazgpuError('usage', 'Say how many GPUs or which, not both');
+			throw new CanhazgpuError('usage', 'Give a number of GPUs or GPU ids, not both');
 		}
 
 		const wantedCount = gpus?.length ?? count ?? 1;
@@ -122,7 +122,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 	async function join(world: World, request: ReserveRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
 			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions in the queue already`, {
-				hint: 'Leave one of them first.',
+				hint: 'Cancel one of them first.',
 			});
 		}
 
@@ -146,7 +146,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 
 					answer.resolve(granted(got, request));
 				} else {
-					answer.reject(new CanhazgpuError('unavailable', 'The position in the queue was given up'));
+					answer.reject(new CanhazgpuError('unavailable', 'The request has left the queue'));
 				}
 			} catch (error) {
 				if (isWaiting) {

@@ -93,7 +93,7 @@ export function idleText({reclaim_at: reclaimAt, keep_until: keepUntil}: Gpu, no
 		return keepUntil === undefined ? undefined : `kept until ${soonText(keepUntil, nowMs)}`;
 	}
 
-	return Date.parse(reclaimAt) > nowMs ? `goes back at ${soonText(reclaimAt, nowMs)}` : 'goes back when somebody waits';
+	return Date.parse(reclaimAt) > nowMs ? `goes back at ${soonText(reclaimAt, nowMs)}` : 'goes back when somebody is waiting';
 }
 
 export function timeText(gpu: Gpu, nowMs: number): string {

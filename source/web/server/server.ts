@@ -33,7 +33,7 @@ const listenFailures: Readonly<Record<string, (host: string, port: number) => Ca
 			hint: 'Choose another with --port 8081, or let the system pick a free port with --port 0',
 		}),
 	EACCES: (_, port) =>
-		new CanhazgpuError('failed', `This account may not use port ${port}`, {
+		new CanhazgpuError('failed', `This account is not allowed to use port ${port}`, {
 			hint: 'Ports below 1024 are for root: canhazgpu web --port 8080',
 		}),
 	EADDRNOTAVAIL: (host) =>

@@ -118,7 +118,7 @@ describe.each(
 			`   ${account} has GPU 0 until T`,
 			`#2 ${account} (team) waits for GPU 0, D so far; expected: in about D`,
 			`   ${account} has GPU 0 until T`,
-			`   #1 ${account} comes first, on GPU 0 until T`,
+			`   #1 ${account} is ahead in the queue for GPU 0 until T`,
 		]);
 		expect(await box.run('queue --why --leave x')).toMatchObject({exitCode: 2, stdout: ''});
 		const json = JSON.parse((await box.run('queue --json')).stdout) as {entries: Array<Record<string, unknown>>};

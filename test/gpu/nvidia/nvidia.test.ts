@@ -175,7 +175,7 @@ test('the NVIDIA provider reports the reason if it cannot count GPUs because the
 	const {provider} = await setUp({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	await expect(provider.count()).rejects.toMatchObject({
 		code: 'provider',
-		message: 'The NVIDIA driver finds no GPU.',
+		message: 'The NVIDIA driver cannot find a GPU.',
 		hint: expect.stringContaining('dmesg') as string,
 	});
 });

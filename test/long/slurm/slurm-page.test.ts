@@ -44,7 +44,7 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 
 		await page.goto(`${web.url}#/gpu/0`);
 		const drawer = page.getByRole('dialog');
-		await drawer.getByText('What runs on the GPUs of box1, and how busy they are, is not read from here.').waitFor();
+		await drawer.getByText('The processes on the GPUs of box1 and their utilization cannot be read from here.').waitFor();
 		const job = /canhazgpu release --lease (?<job>\d+)/v.exec(await drawer.innerText())?.groups?.['job'];
 		expect(await drawer.locator('code').allTextContents()).toEqual([
 			`canhazgpu release --lease ${job}`,

@@ -118,7 +118,7 @@ slowTest('a server without a pool shows the other hosts, and finds a pool that i
 	onTestFinished(box.remove);
 	const others = playHosts(box, ['good']);
 	const web = await startWith(box, others.environment);
-	expect(web.stderr()).toContain('Other hosts are shown.');
+	expect(web.stderr()).toContain('The dashboard shows the other hosts.');
 	expect(await askJson(web.port, '/api/hosts')).toEqual([{name: 'good', is_local: false}]);
 	expect(await askJson(web.port, '/api/hosts/status')).toMatchObject([{host: 'good', summary: {total: 2}}]);
 	expect((await ask(web.port, '/api/status')).status).toBe(503);
@@ -141,7 +141,7 @@ slowTest('web starts even if Redis is unreachable, and waits for Redis', async (
 	expect((await box.run('admin --gpus 2 --provider fake')).exitCode).toBe(0);
 	await redis.kill();
 	const web = await startWith(box, {});
-	expect(web.stderr()).toMatch(/^Cannot reach Redis .* The dashboard waits for it\.\n$/v);
+	expect(web.stderr()).toMatch(/^Cannot reach Redis .* The dashboard waits until it can be reached\.\n$/v);
 	expect((await ask(web.port, '/healthz')).status).toBe(503);
 	await redis.restart();
 	await eventually(async () => (await ask(web.port, '/healthz')).status === 200);

@@ -109,7 +109,7 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 			}
 		});
 		if (!(await keeper.awaitStart(interruption.signal))) {
-			await keeper.update((job, now) => calledOff(job, 'its wrapper was stopped', now));
+			await keeper.update((job, now) => calledOff(job, 'the background process of the job was stopped', now));
 			return interruption.signal.aborted ? interruption.exitCode() : 1;
 		}
 
@@ -128,7 +128,7 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 			}
 
 			app.remark(
-				`canhazgpu: the command failed with exit code ${ending.exitCode}, and is run again (${job.starts} of ${job.retries})`,
+				`canhazgpu: the command failed with exit code ${ending.exitCode}. Running it again (retry ${job.starts} of ${job.retries})`,
 			);
 		}
 	} finally {

@@ -79,7 +79,7 @@ export async function startWrappers(
 	const {hasLinger, killsProcesses} = await detaching.readLogoutSurvival();
 	if (!hasLinger && killsProcesses === true) {
 		app.remark(
-			'Warning: logging out ends the job, because systemd-logind kills the processes of a session here. To prevent this: loginctl enable-linger',
+			'Warning: the job ends when you log out, because systemd-logind on this machine kills all processes of a session. To prevent this: loginctl enable-linger',
 		);
 	}
 

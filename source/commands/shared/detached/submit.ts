@@ -34,7 +34,7 @@ export function ownDirectory(): string {
 	try {
 		return process.cwd();
 	} catch {
-		throw new CanhazgpuError('failed', 'This directory has been removed, and the job would start in it', {
+		throw new CanhazgpuError('failed', 'The current directory has been removed, so the job cannot start in it', {
 			hint: 'Change to another directory, and try again.',
 		});
 	}
@@ -59,7 +59,7 @@ function printSubmitted(app: App, input: Input, jobs: readonly Job[]): void {
 			? `canhazgpu: job ${id} is submitted. Its output: canhazgpu logs -f ${id}`
 			: `canhazgpu: the ${jobs.length} jobs of array ${id} are submitted. The output of one: canhazgpu logs -f ${jobIdOf(first!)}`,
 	);
-	app.remark(`The file: ${sanitize(output)}`);
+	app.remark(`Output file: ${sanitize(output)}`);
 }
 
 export type LocalSubmission = Omit<Submission, 'command'> & {

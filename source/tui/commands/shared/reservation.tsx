@@ -44,7 +44,7 @@ function checkSameGpus({gpus = []}: Reservation, state: State): void {
 	});
 	if (other !== undefined) {
 		throw new CanhazgpuError('unavailable', `GPU ${other.index} is a different GPU now`, {
-			hint: 'The GPUs were numbered again. Choose again.',
+			hint: 'The GPUs have new numbers. Choose again.',
 		});
 	}
 }
@@ -152,7 +152,7 @@ export const reserveThese = {
 		);
 		return taken === undefined
 			? undefined
-			: `GPU ${taken} is reserved already, by ${sanitize(ownerOf(leaseOn(state, taken)!))}`;
+			: `GPU ${taken} is already reserved, by ${sanitize(ownerOf(leaseOn(state, taken)!))}`;
 	}),
 	open: (state: State) => reserveForm(state, false, chosenGpus(state)),
 };

@@ -63,7 +63,7 @@ function emptyText({jobs: {filter}, seenJobs}: State): string {
 
 	return seenJobs === undefined
 		? 'reading the jobs'
-		: 'no job waits, runs or ended during the last day; to submit one: canhazgpu run --detach -- COMMAND';
+		: 'no job is waiting or running, and none ended in the last day; to submit one: canhazgpu run --detach -- COMMAND';
 }
 
 /** Adds the order and the filter to the panel's title. */

@@ -76,7 +76,7 @@ const sessionText = (state: Session, account: string): string => {
 		}
 
 		case 'none': {
-			return `This page can act as ${account} once it is opened by the link that canhazgpu web --mine prints. Press Enter there for another link.`;
+			return `To act as ${account}, open this page with the link that canhazgpu web --mine prints. Press Enter there for another link.`;
 		}
 	}
 };

@@ -24,7 +24,7 @@ const withValues = (question: Question, values: Values): Question => ({
 const otherServerText = 'The server has ended, so the outcome is unknown. Check the GPUs and the queue.';
 
 const unsureText =
-	'No answer came, so the outcome is unknown. You can ask again, because the action is done only once. Or check the GPUs first.';
+	'No answer came, so the outcome is unknown. It is safe to try again, because the action is done only once. Or check the GPUs first.';
 
 type FieldProps = {
 	readonly field: Question['fields'][number];

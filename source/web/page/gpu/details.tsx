@@ -39,8 +39,8 @@ const returnText = ({reclaim_at: time}: Gpu, nowMs: number): string | undefined 
 	time === undefined
 		? undefined
 		: Date.parse(time) > nowMs
-			? `${dateText(time)}, unless it is used before`
-			: 'when somebody waits, because it is idle';
+			? `${dateText(time)}, unless it is used before then`
+			: 'when somebody is waiting, because it is idle';
 
 const heartbeatText = ({reservation_type: kind, last_heartbeat: time}: Gpu, nowMs: number): string | undefined =>
 	kind === 'run' && time !== undefined ? `${sinceText(time, nowMs)} ago` : undefined;

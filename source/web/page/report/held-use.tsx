@@ -96,7 +96,7 @@ export function HeldUse({isShown, occasion, hours, choose}: HeldUseProps) {
 	return (
 		<section class="held-use" aria-labelledby="held-use-title">
 			<div class="section-head">
-				<h2 id="held-use-title">{`Reserved and used, the last ${wordsOf(hours)}`}</h2>
+				<h2 id="held-use-title">{`Reserved and used in the last ${wordsOf(hours)}`}</h2>
 				<Chips label="Time" choices={usePeriods} chosen={hours} choose={choose} />
 				<a class="text-button" download href={`${address}&format=csv`}>
 					Download the use as CSV

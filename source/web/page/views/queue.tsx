@@ -18,7 +18,7 @@ function whenText({served_at: servedAt, impossible, unknown, reason_words: reaso
 	}
 
 	if (unknown === true) {
-		return 'when a GPU is known to have what it needs';
+		return 'unknown: no GPU is known to qualify';
 	}
 
 	if (servedAt === undefined) {
