@@ -111,7 +111,7 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 					check: 'store',
 					level: 'warning',
 					words,
-					fix: 'Repeat the lost reservations and changes. To find out why data was lost, see the store's log.',
+					fix: "Repeat the lost reservations and changes. To find out why data was lost, see the store's log.",
 				},
 			];
 }

@@ -281,7 +281,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		renameSync(`${real}.away`, real);
 		// Another account's link could point to any file.
 		execFileSync('chown', ['-h', `${mallory.uid}`, path.join(home, '.canhazgpu.yaml')]);
-		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is not read');
+		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is ignored');
 	});
 
 	test('is read if HOME is a symbolic link to the home directory', async () => {

@@ -41,7 +41,7 @@ describe('an event', () => {
 		[{kind: 'extended', until: 4600}, 'alice extended GPU 2: 1h left'],
 		[{kind: 'expired'}, "alice's reservation of GPU 2 expired"],
 		[{kind: 'expired', time: 10_000, until: 2000}, "alice's reservation of GPU 2 expired 2h ago"],
-		[{kind: 'ended', reason: 'holder-died'}, 'alice no longer has GPU 2: the process was gone'],
+		[{kind: 'ended', reason: 'holder-died'}, 'alice no longer has GPU 2: its process was gone'],
 		[
 			{kind: 'ended', account: 'root', owner: 'bob', label: 'team', reason: 'pool-reset'},
 			'bob (team) no longer has GPU 2: the pool was created again',
@@ -72,7 +72,7 @@ describe('an event', () => {
 			'alice gave up waiting for MIG instance 7:1',
 		],
 		[{kind: 'left'}, 'alice left the queue'],
-		[{kind: 'left', reason: 'holder-died'}, 'alice left the queue: the process was gone'],
+		[{kind: 'left', reason: 'holder-died'}, 'alice left the queue: its process was gone'],
 		[{kind: 'left', account: 'root', owner: 'bob'}, 'root took bob out of the queue'],
 		[{kind: 'drained', reason: 'fan'}, 'alice took GPU 2 out of service: fan'],
 		[{kind: 'undrained'}, 'alice put GPU 2 back into service'],

@@ -38,7 +38,7 @@ describe('outputWords', () => {
 	});
 
 	test.each([
-		['', 'Job 7 is FAILED. It has written nothing.'],
+		['', 'Job 7 is FAILED. It has not written any output.'],
 		['one\n\ntwo\n', 'Job 7 is FAILED. Its output:\none\n\ntwo'],
 		['10%\r20%\r', 'Job 7 is FAILED. Its output:\n20%'],
 		['line\r\n', 'Job 7 is FAILED. Its output:\nline'],

@@ -81,7 +81,7 @@ const differences: readonly Difference[] = [
 		fact: /^\/proc$/v,
 		typed: /^reserve/v,
 		exitCode: 0,
-		says: /Without \/proc it is unknown which account asks\. Mount it: mount -t proc proc \/proc\n$/v,
+		says: /Without \/proc, the account of this command is unknown\. Mount it: mount -t proc proc \/proc\n$/v,
 	},
 ];
 

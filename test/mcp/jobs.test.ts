@@ -67,7 +67,7 @@ describe.each(
 		});
 		expect(submitted).toMatchObject({isError: false, json: {job_id: '1', jobs: ['1']}});
 		expect(submitted.words).toMatch(
-			/^Submitted job 1, which waits for 2 GPUs and then runs for at most 1h 0m 0s\. It goes on when this connection ends\. /v,
+			/^Submitted job 1, which waits for 2 GPUs and then runs for at most 1h 0m 0s\. It continues when this connection ends\. /v,
 		);
 		const {output} = submitted.json as {readonly output: string};
 		await untilState(one, '1', 'running');
@@ -192,7 +192,7 @@ test('gpu_logs returns the end of the output without terminal control sequences'
 	writeFileSync(output, 'z'.repeat(1_000_000));
 	expect((await agent.call('gpu_logs', {job_id: id})).words).toMatch(/The last 1 line of its output, .*\nz{4096}$/v);
 	writeFileSync(output, '');
-	expect((await agent.call('gpu_logs', {job_id: id})).words).toBe(`Job ${id} is COMPLETED. It has written nothing.`);
+	expect((await agent.call('gpu_logs', {job_id: id})).words).toBe(`Job ${id} is COMPLETED. It has not written any output.`);
 });
 
 const wrongRuns: ReadonlyArray<readonly [input: Readonly<Record<string, unknown>>, words: RegExp]> = [
@@ -207,9 +207,9 @@ const wrongRuns: ReadonlyArray<readonly [input: Readonly<Record<string, unknown>
 	[{command: ['echo', 'x'.repeat(1_000_000)]}, /^gpu_run: command\.1: Invalid bytes: Expected <=100000 but received /v],
 	[{command: ['echo', ...Array.from({length: 40}, () => 'x'.repeat(9000))]}, /has more than 100000 characters\. /v],
 	[{command: Array.from({length: 5000}, () => 'x')}, /^gpu_run: command: Invalid length: /v],
-	[{command: ['echo', 'a\0b']}, /^gpu_run: a text contains a NUL character/v],
+	[{command: ['echo', 'a\0b']}, /^gpu_run: a value contains a NUL character/v],
 	[{command: ['echo', '\u{D800}']}, /^gpu_run: command\.1: It must be well-formed Unicode\. /v],
-	[{note: 'a\0b'}, /^gpu_run: a text contains a NUL character/v],
+	[{note: 'a\0b'}, /^gpu_run: a value contains a NUL character/v],
 	[{note: 'x'.repeat(501)}, /^The note has 501 characters, but the limit is 500\. /v],
 	[{cwd: '/no/such/directory'}, /^cwd: "\/no\/such\/directory" does not exist\. .* Nothing was started\.$/v],
 	[{cwd: '/etc/passwd'}, /^cwd: "\/etc\/passwd" is not a directory\. /v],

@@ -100,7 +100,7 @@ describe('a reservation via mcp', () => {
 		const monitor = startTop(box, {size: {columns: 160, rows: 30}});
 		await monitor.waitFor(/sweep \(via mcp codex\)/v);
 		process.kill(agent.pid, 'SIGKILL');
-		await monitor.waitFor(/no longer has GPU 0: the process was gone/v);
+		await monitor.waitFor(/no longer has GPU 0: its process was gone/v);
 		// Only the event still names the client.
 		await monitor.waitFor((screen) => !screen.includes('sweep (via mcp codex)'));
 		await monitor.close();

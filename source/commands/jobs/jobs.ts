@@ -14,7 +14,7 @@ export const jobs: Command = {
 	usage: '[--all] [--json]',
 	examples: [
 		['canhazgpu jobs', 'your waiting and running jobs, and those that ended in the last day'],
-		['canhazgpu jobs --all', 'everybody's jobs, including those that ended in the last 30 days'],
+		['canhazgpu jobs --all', "everybody's jobs, including those that ended in the last 30 days"],
 	],
 	flags: {
 		all: {shortFlag: 'a', summary: "show everybody's jobs, including those that ended in the last 30 days"},

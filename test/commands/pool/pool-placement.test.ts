@@ -160,7 +160,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 		);
 		chownSync(path.join(place, 'pool.json'), mallory, mallory);
 		const {exitCode, stderr} = await accounts.run(root, 'status', {environment});
-		expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`lies below ${above()}`)]);
+		expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`is inside ${above()}`)]);
 		// Root trusts only its own record, even if nobody else can replace the directory.
 		give(above(), root, root, 0o755);
 		const again = await accounts.run(root, 'status', {environment});
@@ -242,7 +242,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		const {exitCode, stderr} = await accounts.run(alice, admin, {environment: own});
 		expect([exitCode, stderr]).toEqual([
 			4,
-			expect.stringContaining(`lies below ${accounts.homeOf(alice)}, where the group with gid ${mallory} can put`),
+			expect.stringContaining(`is inside ${accounts.homeOf(alice)}, where the group with gid ${mallory} can replace`),
 		]);
 		expect(readdirSync(accounts.homeOf(alice))).toEqual([]);
 	});

@@ -251,7 +251,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
 		expect(ran.exitCode).toBe(4);
-		expect(ran.stderr).toContain('has lost its journal, which only its owner can create again\nAny command of its owner');
+		expect(ran.stderr).toContain('has lost its journal, which only its owner can create again\nAny command run by its owner');
 		expect(await accounts.run(root, 'status')).toMatchObject({exitCode: 0});
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
@@ -266,7 +266,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		expect(statSync(inPool('pool.sqlite')).gid).toBe(statSync(accounts.poolDirectory).gid);
 		const ran = await accounts.run(mallory, 'status');
 		expect(ran.exitCode).toBe(4);
-		expect(ran.stderr).toContain('let you into the group of the pool');
+		expect(ran.stderr).toContain('add you to the group of the pool');
 	});
 });
 
@@ -446,5 +446,5 @@ test.runIf(isLong && canBeOthers)('root does not use the pool of another account
 		environment: {HOME: accounts.homeOf(alice), ...elsewhere},
 	});
 	expect(ran.exitCode).toBe(4);
-	expect(ran.stderr).toContain('root uses pools of root alone');
+	expect(ran.stderr).toContain('root uses only pools that belong to root');
 });

@@ -260,7 +260,7 @@ describe('with idle.when=wanted', () => {
 		await box.lookFor(60);
 		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
 		expect(detailText((await readStatus(box.world)).rows[0]!)).toMatch(
-			/^idle, goes back when somebody waits, expires in /v,
+			/^idle, goes back when somebody is waiting, expires in /v,
 		);
 		await joinAs(box.world, {ids: [0]});
 		await box.lookAfter(1);

@@ -170,7 +170,7 @@ test('run and reserve on Slurm exit with 3 without free GPUs, at once or at the 
 
 	for (const words of ['run --nonblock -- true', 'reserve --nonblock', 'run --wait 3s -- true', 'reserve --wait 3s']) {
 		const {exitCode, stderr} = await box().run(words);
-		expect([words, exitCode, /not enough free GPUs|did not become free in time/v.test(stderr)]).toEqual([
+		expect([words, exitCode, /No node has enough free GPUs|did not become free in time/v.test(stderr)]).toEqual([
 			words,
 			3,
 			true,

@@ -164,7 +164,7 @@ test.each([
 	await press(...toFar(0), 'R', keys.tab, keys.tab, '8G');
 	await shows('--share 8G');
 	await press(keys.enter);
-	await shows('far: the program there cannot share GPUs');
+	await shows('far: its canhazgpu cannot share GPUs');
 	await shows('It is an older version, or the Go program. Leave Share empty for whole GPUs.');
 });
 

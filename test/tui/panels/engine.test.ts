@@ -71,7 +71,7 @@ test('the key x on Slurm releases the whole reservation after a warning that the
 	const state = after(await onSlurm(), pressing(release));
 	expect(state.dialog).toMatchObject({targets: [{index: 0}, {index: 1}]});
 	expect(frameOf(state)).toMatch(
-		/Release GPUs 0,1.*\n(?:.*\n)*.*Slurm ends the whole job, with all that runs in it\./v,
+		/Release GPUs 0,1.*\n(?:.*\n)*.*Slurm ends the whole job and everything that runs in it\./v,
 	);
 });
 

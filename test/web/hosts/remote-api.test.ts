@@ -69,7 +69,7 @@ const secret = 'hf_AbCdEfGhIjKl0123456789';
 slowTest.each([
 	['full', 'python eval.py --hf-token ***', 'python', 'known secrets masked'],
 	['short', undefined, 'python', 'names of programs without their arguments'],
-	['none', undefined, undefined, 'nothing of what runs'],
+	['none', undefined, undefined, 'nothing about running programs'],
 ] as const)('the server shows command lines with web.commands set to %s', async (commands, line, name, remark) => {
 	const box = await freshEmbeddedBox(1);
 	const file = path.join(box.home, 'scenario.yaml');

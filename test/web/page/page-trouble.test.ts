@@ -190,7 +190,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 		await redis.kill();
 		await page
 			.locator('#banners [data-kind="store"]', {
-				hasText: /STALE.*The values are \d+s old.*The page updates when it is back/v,
+				hasText: /STALE.*The values are \d+s old.*The page updates when the store is back/v,
 			})
 			.waitFor();
 		await page
