@@ -26,7 +26,7 @@ const textsOf = (state: State): readonly string[] =>
 
 export const readWhole = defineCommand({
 	name: 'read-whole',
-	keys: {modes: panelNames, keys: ['v'], help: ['Monitor', 'the whole message']},
+	keys: {modes: panelNames, keys: ['v'], help: ['Monitor', 'show whole message']},
 	reasonAgainst: (state) =>
 		textsOf(state).length > 0
 			? undefined
