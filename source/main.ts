@@ -44,12 +44,10 @@ function printError(error: unknown): number {
 		throw error;
 	}
 
-	// Any other error is a bug. The stack trace helps to fix it.
 	writeError(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }
 
-/** Returns the help of a command, or the general help if no command is given. */
 async function help(outputOf: (() => Output) | undefined, command?: Command): Promise<string> {
 	const {columnsFor, mainHelp, commandHelp} = await import('./command-line/help.js');
 	const columns = columnsFor(outputOf?.(), process.env);

@@ -65,7 +65,6 @@ async function deliverTo(
 
 type Sending = Omit<DeliveryOptions, 'run'> & {readonly host: Host; readonly signal: AbortSignal | undefined};
 
-/** Sends one message to each target, to all of them at the same time. */
 async function sendAll(
 	targets: readonly Target[],
 	message: Message,
@@ -82,7 +81,6 @@ async function sendAll(
 	return deliveries;
 }
 
-/** Returns a message for each target that failed. */
 export async function notifyBy(
 	config: Config,
 	host: Host,
@@ -113,7 +111,6 @@ export async function notifyBy(
 	);
 }
 
-/** Sends a test notice to each target of this account. */
 async function testTargets(config: Config, host: Host): Promise<readonly NamedDelivery[]> {
 	const {name: account} = host.account;
 	const message = messageOf({kind: 'test', account, gpus: []}, host.hostname);

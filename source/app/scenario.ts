@@ -1,4 +1,4 @@
-/** Reads the scenarios of simulated GPUs from YAML. `canhazgpu help configuration` shows an example. */
+/** Reads scenarios of simulated GPUs from YAML. `canhazgpu help configuration` shows an example. */
 import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {longestNote} from '../core/rules/request/request.js';

@@ -116,7 +116,6 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 			];
 }
 
-/** Reports limits for accounts and groups that no longer exist. */
 async function limitFindings(app: App, snapshot: Snapshot): Promise<readonly Finding[]> {
 	const names = await Promise.all(
 		limitedNamesIn(snapshot).map(async (named) => ({named, isKnown: await app.isKnownName(named)})),

@@ -20,7 +20,7 @@ const isAboutReturn = ({kind, reason}: AuditEntry): boolean =>
 	kind === 'beyond-limit' ||
 	(kind === 'ended' && (reason === 'reclaimed' || reason === 'beyond-limit'));
 
-/** Opens the pool, and tries again while its store cannot be reached. Undefined if the user has interrupted that. */
+/** Opens the pool, and retries while the store cannot be reached. Returns undefined if the user interrupts. */
 async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld | undefined> {
 	let isSaid = false;
 	while (!signal.aborted) {
@@ -54,7 +54,7 @@ const policyText = (snapshot: StoredPolicy): string => {
 		: idle;
 };
 
-/** Looks at the pool until the signal is aborted. Prints the policy when it changes, and what happens to idle reservations. */
+/** Watches the pool until the signal is aborted. Prints the policy when it changes, and what happens to idle reservations. */
 async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<void> {
 	const ended = Promise.withResolvers<void>();
 	const gpus = await world.watchGpus(scanMs);

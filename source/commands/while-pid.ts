@@ -11,7 +11,6 @@ import {processIdOf} from './adopt.js';
 import {acquireShown} from './shared/acquire.js';
 import {refuseBoth} from './shared/flag-values.js';
 
-/** The process that keeps the GPUs, and its name for messages. */
 type Keeper = {readonly process: ProcessIdentity; readonly name: string};
 
 const checkMs = 1000;
@@ -37,7 +36,7 @@ export function keeperPidOf(input: Input, engine: Engine | undefined): number | 
 /** The pid namespace in which the machine started (PROC_PID_INIT_INO in the kernel). Linux only. */
 const firstNamespace = '4026531836';
 
-/** Throws if other processes of the machine would not see the end of a process: a container can end with all its processes. */
+/** Throws if the end of the process cannot be seen from outside: a container can end with all its processes. */
 function checkVisible({namespace}: ProcessIdentity): void {
 	if (namespace !== undefined && namespace !== firstNamespace) {
 		throw new CanhazgpuError(

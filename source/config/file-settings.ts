@@ -26,7 +26,7 @@ function show(value: unknown): string {
 
 export const isSecret = (path: SettingPath): boolean => settings[path].isSecret;
 
-/** Limits for config files. No valid file has as many levels or keys. */
+/** Maximum depth and number of keys of a config file. No valid file needs more. */
 const deepest = 8;
 const mostKeys = 1000;
 
@@ -120,11 +120,11 @@ function requireUnexposed({file, kind, isExposed}: ConfigFile, path: SettingPath
 	}
 }
 
-/** Whether a setting counts in a file of this kind. The file for root's secrets must not lead root to another pool than everybody else. */
+/** Whether a file of this kind can set a setting. The file for root's secrets must not direct root to another pool. */
 const counts = (kind: ConfigFile['kind'], path: SettingPath): boolean =>
 	kind === 'local' ? settings[path].isHarmless : kind !== 'root' || path.startsWith('notify.');
 
-/** Adds the settings of a file to `values`. Throws `config` for a wrong one. */
+/** Adds the settings of a file to `values`. Throws `config` for an invalid setting. */
 export function readSettings(source: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
 	const {file, content, kind} = source;
 	// The file is empty or contains only comments.

@@ -22,14 +22,12 @@ export type ConfigFile = {
 type FoundFiles = {
 	/** The files in order of precedence: later files override earlier ones. */
 	readonly files: readonly ConfigFile[];
-	/** Warnings about ignored files, one line each. */
 	readonly warnings: readonly string[];
 };
 
 export type ConfigLocations = {
 	/** The file of `--config`. If it is given, it must exist, and no other file is read. */
 	readonly named: string | undefined;
-	/** Whether to read the file in the working directory. */
 	readonly readsDirectory?: boolean;
 	/** Whether the named file may be a pipe or a device. Its writer can keep this program waiting. */
 	readonly readsStreams?: boolean;
@@ -40,7 +38,7 @@ export type ConfigLocations = {
 
 type FileText = {readonly text: string; readonly isExposed: boolean};
 
-/** The largest size of a config file. No config needs this size. */
+/** Maximum size of a config file. */
 const longestBytes = 1_048_576;
 
 const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>

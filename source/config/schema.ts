@@ -1,7 +1,4 @@
-/**
-All settings with their types, limits and defaults. A setting's path is its position in a config file (`redis.port`). In capitals, the path is also
-the name of its environment variable (`CANHAZGPU_REDIS_PORT`).
-*/
+/** All settings. The path of a setting is its position in a config file (`redis.port`), and names its environment variable (`CANHAZGPU_REDIS_PORT`). */
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
@@ -21,7 +18,6 @@ import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.j
 /** Accepts text that is not empty. `what` is the message if the check fails. */
 const text = (what = 'text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
 
-/** Accepts a note, which everybody sees beside the reservation. */
 const note = () => {
 	const what = `text of at most ${longestNote} characters`;
 	return v.pipe(
@@ -64,7 +60,6 @@ const duration = (examples = '30m, 2h or 1h30m') => {
 	);
 };
 
-/** Accepts the duration of a reservation. */
 const wholeDuration = () => {
 	const what = 'a duration of at least one second, such as 30m, 2h or 1h30m';
 	return v.pipe(duration(), v.minValue(shortestHoldSeconds, what));
@@ -171,7 +166,6 @@ const remoteHost = () => {
 	return v.pipe(v.string(what), v.check(isRemoteHost, what));
 };
 
-/** Accepts a program and its arguments, as a list. */
 const words = (what: string) => v.pipe(v.array(v.string(what), what), v.minLength(1, what));
 
 const webAddress = () => {
@@ -179,7 +173,6 @@ const webAddress = () => {
 	return v.pipe(v.string(what), v.url(what), v.regex(/^https?:\/\//v, what));
 };
 
-/** Accepts the targets of notices as a list, and parses them. */
 const targets = () => {
 	const what = `a list of ${targetForms}`;
 	return v.pipe(
@@ -226,10 +219,7 @@ function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallb
 	};
 }
 
-/**
-Marks a setting that is also read from the working directory's file, which can come from anywhere, such as a repository. At worst, such a setting
-causes a wrong amount, time, note or color, which the user sees. All other settings decide whom to trust, or what to run or end.
-*/
+/** Marks a setting that is also read from the working directory, where its file can come from anybody. At worst, it causes a wrong value that the user sees. */
 const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
 
 /** Marks a setting whose value is never shown. host/tool/secrets.ts keeps its environment variable from child processes. */

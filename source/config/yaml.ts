@@ -74,7 +74,7 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 			}
 		},
 		Map(_, {items, range, anchor}) {
-			// The visitor calls only the most specific of these functions for each node.
+			// For each node, the visitor calls only the most specific of these functions.
 			if (anchor !== undefined) {
 				anchors.add(anchor);
 			}

@@ -1,4 +1,4 @@
-/** Texts about idle reservations that go back to the pool, or that their owners keep. */
+/** Texts about idle reservations that go back to the pool or are kept by their owners. */
 import type {Warning} from '../core/rules/policy/idle-rules.js';
 import type {BeyondLimit} from '../core/rules/limits/slack.js';
 import {clockTime} from './text/days.js';
@@ -8,19 +8,15 @@ import {counted} from './text/numbers.js';
 /** Formats a time in seconds since the epoch as a time of day. */
 type Clock = (time: number) => string;
 
-/** After the deadline, the GPUs go back when somebody waits for them. */
 const whenText = (deadline: number, now: number, clock: Clock): string =>
 	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody is waiting';
 
-/** Returns `idle, goes back at 12:04 unless used`. */
 export const idleText = ({deadline}: Warning, now: number): string =>
 	`idle, goes back ${whenText(deadline, now, (time) => clockTime(time, now))}`;
 
-/** Returns `idle since 11:04, goes back at 12:04 unless used`. */
 export const idleSinceText = ({since, deadline}: Warning, now: number, clock: Clock): string =>
 	`idle since ${clock(since)}, goes back ${whenText(deadline, now, clock)}`;
 
-/** Returns the warning for the owner: `GPU 3 goes back at 12:04 unless used: idle since 11:04`. */
 export const ownIdleText = (gpus: readonly number[], {since, deadline}: Warning, now: number, clock: Clock): string =>
 	`${gpuList(gpus)} ${gpus.length === 1 ? 'goes' : 'go'} back ${whenText(deadline, now, clock)}: idle since ${clock(since)}`;
 
@@ -35,7 +31,6 @@ export function shortIdleText(
 	return deadline > now ? `${verb} at ${clock(deadline)}` : `${verb} if wanted`;
 }
 
-/** Returns `kept until 18:00 even if idle`. */
 export const keptText = (keepUntil: number, clock: Clock): string => `kept until ${clock(keepUntil)} even if idle`;
 
 /** Returns `beyond its limit of 4 GPUs`, and when the GPUs go back if somebody waits for them. */

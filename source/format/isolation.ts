@@ -93,7 +93,6 @@ function wordsOf(problem: IsolationProblem): {readonly reason: string; readonly 
 	};
 }
 
-/** Returns why a job is not isolated, to follow a colon. */
 export const isolationReason = (problem: IsolationProblem): string => wordsOf(problem).reason;
 
 export const isolationRemedy = (problem: IsolationProblem): string | undefined => wordsOf(problem).remedy;

@@ -1,4 +1,4 @@
-/** Says in sentences how jobs are, and shows the end of their output. For readers without a terminal. */
+/** Describes jobs and the end of their output in sentences, for readers without a terminal. */
 import {isOver} from '../core/rules/jobs/start.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
 import {noteWords} from './text/note.js';
@@ -21,7 +21,7 @@ export const jobWords = (rows: readonly JobRow[], now: number): string =>
 		? 'You have no waiting or running jobs, and none that ended in the last day.'
 		: rows.map((row) => jobSentence(row, now)).join(' ');
 
-/** Returns a line as a terminal would finally show it: a progress bar goes back to the start of its line and writes it again. */
+/** Returns a line as a terminal finally shows it. A progress bar overwrites its line after each carriage return. */
 const finalLine = (line: string): string =>
 	line
 		.split('\r')
@@ -33,7 +33,6 @@ const finalLine = (line: string): string =>
 type Output = {
 	readonly row: JobRow;
 	readonly file: string;
-	/** The end of the output. */
 	readonly bytes: Uint8Array;
 	/** Whether the output has more before these bytes. */
 	readonly isCut: boolean;
@@ -47,7 +46,7 @@ export function outputWords({row, file, bytes, isCut}: Output, most: number): st
 		return `${about}. It has not written any output${isOver(row) ? '' : ' so far'}.`;
 	}
 
-	// The first line is not whole, unless there is no other.
+	// The first line is incomplete, so it is dropped unless it is the only one.
 	const whole = isCut && all.length > 1 ? all.slice(1) : all;
 	const shown = whole.slice(-most);
 	const isAll = !isCut && shown.length === all.length;

@@ -1,4 +1,3 @@
-/** The words, the table and the JSON about jobs. */
 import type {Dependency, Job, JobState} from '../core/model/jobs.js';
 import {jobIdOf} from '../core/rules/jobs/ids.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
@@ -13,7 +12,6 @@ import {ruledTable, type Cell, type Sacrifices} from './text/table.js';
 import {shownVia} from './text/note.js';
 import {sanitize, shorten} from './text/text.js';
 
-/** Returns what a pending job waits for. */
 export function startText(start: Start, now: number): string {
 	switch (start.kind) {
 		case 'now': {
@@ -64,7 +62,6 @@ export function detailsText(row: JobRow, now: number): string {
 	}
 }
 
-/** Returns how long the job has run, or has waited. */
 export const timeText = ({submitTime, startTime, endTime}: JobRow, now: number): string =>
 	shortDuration((endTime ?? now) - (startTime ?? submitTime));
 
@@ -107,7 +104,6 @@ const sacrifices: Sacrifices = [
 type TableOptions = {
 	readonly now: number;
 	readonly width: number | undefined;
-	/** Whether to show whose jobs they are. */
 	readonly hasUsers: boolean;
 };
 

@@ -10,7 +10,6 @@ export const ownerText = (account: string, label: string | undefined): string =>
 
 export const holderText = (held: Lease | QueueEntry): string => ownerText(ownerOf(held), labelOf(held));
 
-/** Returns the GPUs and instances that belong to other users, without their count: `GPU(s): [0 1]`. */
 const partsOfNotYours = (notYours: readonly HeldPart[]): string =>
 	namedText(
 		notYours.filter(({lease}) => lease.mig === undefined).map(({index}) => index),

@@ -1,9 +1,7 @@
 import type {ProcessRight} from '../core/rules/pool/process-right.js';
 
 type Words = {
-	/** The word for a table column. */
 	readonly short: string;
-	/** The words that complete a sentence about the process. */
 	readonly meaning: string;
 };
 

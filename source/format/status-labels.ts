@@ -143,7 +143,7 @@ export function warningText(row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'warn
 	return row.warning && idleText(row.warning, now);
 }
 
-/** Returns `beyond its limit of 4 GPUs, goes back at 12:04` for a reservation that its account may only have while nobody else waits. */
+/** Returns `beyond its limit of 4 GPUs, goes back at 12:04` for a reservation that ends if somebody else waits. */
 export const limitText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'beyondLimit'>): string | undefined =>
 	row.beyondLimit && beyondLimitText(row.beyondLimit, nowOf(row));
 

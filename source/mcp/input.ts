@@ -20,7 +20,6 @@ export const leaseId = (description: string) =>
 export const jobId = (description: string) =>
 	v.pipe(v.string(), v.regex(/^[\w+\-.\[\]]{1,64}$/v, 'It must be a job id from gpu_job'), v.description(description));
 
-/** Returns the JSON Schema of a tool's arguments. */
 export const inputSchemaOf = ({input}: Pick<Tool, 'input'>) => {
 	const {$schema, ...schema} = toJsonSchema(input, {
 		target: 'draft-2020-12',

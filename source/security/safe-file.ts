@@ -119,10 +119,7 @@ export const effectiveUid = (): number | undefined => process.geteuid?.();
 /** Whether a file or directory belongs to this account or to root. */
 export const isOurs = ({uid}: Stats): boolean => uid === 0 || uid === effectiveUid();
 
-/**
-Whether accounts other than the owner may write a file or directory. Write permission of the account's private group is allowed: many systems give
-each account such a group, with a umask of 002.
-*/
+/** Whether accounts other than the owner may write. Ignores the private group of the account, which many systems create with a umask of 002. */
 export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 	const isOwnGroup = uid !== 0 && uid === effectiveUid() && gid === uid && gid === process.getegid?.();
 	// eslint-disable-next-line no-bitwise
@@ -132,7 +129,7 @@ export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 export const ownerText = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;
 
 export type UnsafeLocation = {
-	/** A text to follow the name of a file or directory, such as `lies below /srv, where any account ...`. */
+	/** Follows the name of a file or directory: `is inside /srv, where any account ...`. */
 	readonly problem: string;
 	readonly remedy: string;
 };

@@ -107,7 +107,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				return [];
 			}
 
-			// Jobs that have died cause no load. Neither do GPUs whose owner still waits in the queue for more GPUs.
+			// Dead jobs cause no load. Neither do GPUs that are held while their owner waits for more.
 			const working = holdingsIn(snapshot.gpus).filter(
 				({lease}) => lease.partialQueueId === undefined && endingOf(lease, snapshot, host) === undefined,
 			);

@@ -17,7 +17,7 @@ const lookMs = 250;
 /** How often the record is read while the output is followed. */
 const readEvery = 8;
 
-/** Returns the job with this id. Throws `usage` for an array, whose jobs have an output each. */
+/** Returns the job with this id. Throws `usage` for an array, because each of its jobs has its own output. */
 async function findJob(app: App, world: EngineWorld, id: string): Promise<Job> {
 	const [record, another] = jobsWithIds(await readCurrentJobs(world), [id]);
 	requireOwn(app.requester(undefined), record!);
@@ -71,7 +71,7 @@ async function unlessFailing(ask: () => Promise<boolean>): Promise<boolean> {
 	}
 }
 
-/** Writes to stdout and waits until the text is on its way. Resolves with false if nobody reads it any more. */
+/** Writes to stdout and waits until the text is written. Resolves with false if the reader has gone. */
 const write = async (bytes: Uint8Array): Promise<boolean> =>
 	new Promise((resolve) => {
 		process.stdout.write(bytes, (error) => {

@@ -13,7 +13,7 @@ import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
 import {withWorld} from '../shared/with-world.js';
 import {jobIdsOf} from './job-words.js';
 
-/** How often to look, because a job that is killed announces nothing. */
+/** The interval between checks, because a job that is killed announces nothing. */
 const lookMs = 5000;
 
 /** The exit code for a job without one that did not succeed. */
@@ -40,7 +40,7 @@ export async function awaitJobs(
 		while (!signal.aborted) {
 			try {
 				const found = soundJobs(await readCurrentJobs(world, numbers));
-				// A record that is missing was lost with the store's data, and its wrapper puts it back.
+				// A missing record was lost with the store's data. The wrapper of the job writes it back.
 				if (found.length === numbers.length && found.every((job) => isOver(job))) {
 					return found;
 				}

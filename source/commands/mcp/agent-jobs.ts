@@ -15,7 +15,7 @@ import {checkDetachedCommand, ownDirectory, submitLocally} from '../shared/detac
 import {isOwnVariable} from '../shared/job/job-environment.js';
 import {addedText, addedVariable} from '../shared/job/ticket.js';
 
-/** The most bytes of additional variables. Linux limits a variable to 128 KiB, and the wrapper gets all of them in one. */
+/** Maximum size of all additional variables in bytes. The wrapper gets them in one variable, and Linux limits that to 128 KiB. */
 const mostVariableBytes = 65_536;
 
 const problems: ReadonlyMap<string | undefined, string> = new Map([
@@ -32,7 +32,7 @@ function directoryOf(typed: string | undefined): string {
 
 	const directory = path.resolve(ownDirectory(), typed);
 	try {
-		// The slash refuses a file.
+		// With the slash at the end, this fails for a file.
 		accessSync(`${directory}/`, constants.X_OK);
 		return directory;
 	} catch (error) {
@@ -143,7 +143,7 @@ export const createAgentJobs = (app: App, poolFlags: readonly string[]): AgentJo
 		const {rows} = await findOwnJobs(world, requester, id);
 		const {file} = await findOutput(app, world, id);
 		const {openLog} = await app.loadDetaching();
-		// An additional byte shows whether the file has more. The limit also ends the read of a file that grows meanwhile.
+		// Reads one byte more, to see whether the file is longer. The limit also ends the read if the file keeps growing.
 		const log = openLog(file, mostBytes + 1);
 		try {
 			const parts: Uint8Array[] = [];

@@ -20,7 +20,7 @@ const configs: Readonly<Record<ClientName, ClientConfig>> = {
 		place: '.mcp.json in a project. Or, for all projects: claude mcp add --scope user canhazgpu -- canhazgpu mcp',
 		text: json({mcpServers: {canhazgpu: {type: 'stdio', ...server}}}),
 	},
-	// https://developers.openai.com/codex/mcp. Codex gives up a call after 60 s, which is too short for a wait in the queue.
+	// https://developers.openai.com/codex/mcp. By default, Codex gives up a call after 60 s, which is too short for the queue.
 	codex: {
 		place: '~/.codex/config.toml',
 		text: '[mcp_servers.canhazgpu]\ncommand = "canhazgpu"\nargs = ["mcp"]\ntool_timeout_sec = 3600',

@@ -1,4 +1,3 @@
-/** The flag `--keep`, with which the owner keeps idle GPUs. */
 import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError} from '../../errors.js';
 import type {Flag, Input} from '../../command-line/command.js';

@@ -170,7 +170,6 @@ type Options = {
 	readonly grammar: Grammar;
 	readonly isReadonly: boolean;
 	readonly hosts: HostOutputs;
-	/** Returns the output of a job. */
 	readonly logOf: (id: string) => LiveOutput;
 };
 

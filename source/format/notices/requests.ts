@@ -5,7 +5,6 @@ import {isMailAddress, type Target} from '../../core/rules/notices/targets.js';
 import {sanitize, shorten} from '../text/text.js';
 
 export type Message = {
-	/** The account that is notified. */
 	readonly account: string;
 	readonly hostname: string;
 	/** The notice as one line, without control characters. */

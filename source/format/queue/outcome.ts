@@ -30,7 +30,6 @@ function blockedWords(refused: readonly Refusal[]): readonly string[] {
 
 type UndoneText = {
 	readonly text: string;
-	/** `none`: nothing was changed. */
 	readonly done: 'all' | 'some' | 'none';
 	readonly gpus: readonly number[];
 };

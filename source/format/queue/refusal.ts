@@ -148,14 +148,13 @@ export function unusableText(unusable: readonly UnusableGpu[]): string {
 
 /** Facts about the requester that decide which advice helps. */
 type Asker = {
-	/** Whether the request can be repeated with `--force`. */
 	readonly canForce?: boolean;
 	readonly account?: string;
 	/** Whether the requester already sees every GPU and its holder, as in the monitor. */
 	readonly seesHolders?: boolean;
 };
 
-/** Returns `Next free in about 1h59m: GPU 5, from bob.` Empty if no GPU is held. */
+/** Returns `Next free in about 1h59m: GPU 5, held by bob.` Empty if no GPU is held. */
 function nextFreeText({blocked, now}: Refusal): string {
 	const leases = blocked.flatMap(({index, block}) => (block.kind === 'leased' ? [{index, lease: block.lease}] : []));
 	const ends = leases
@@ -171,7 +170,6 @@ function nextFreeText({blocked, now}: Refusal): string {
 	return `Next free in about ${wait}: GPU ${next.index}, held by ${holderText(next.lease)}.`;
 }
 
-/** Returns advice about the most important reason. */
 function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false}: Asker): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {

@@ -155,7 +155,7 @@ export function estimateText(row: QueueRow): string {
 	);
 }
 
-/** Returns `bob has GPUs 0-3 until 15:20, note "eval"` or `#1 erin comes first, on GPU 3`. */
+/** Returns `bob has GPUs 0-3 until 15:20, note "eval"` or `#1 erin is ahead in the queue for GPU 3`. */
 function blockerLine(blocker: Blocker, now: number): string {
 	const until = untilText(blocker, (time) => clockTime(time, now));
 	if (blocker.kind === 'waiter') {
@@ -206,7 +206,6 @@ export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): 
 		.join('\n');
 }
 
-/** Returns who waits as one paragraph. */
 export const queueWords = (rows: readonly QueueRow[]): string =>
 	rows.length === 0
 		? 'Nobody waits.'

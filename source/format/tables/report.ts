@@ -196,7 +196,6 @@ export const webReportCsv = ({users}: {readonly users: readonly WebReportRow[]},
 /** How many rows the paragraph names. Any others are only counted. */
 const namedRows = 20;
 
-/** Returns the report as one paragraph. */
 export const reportWords = (made: Report, days: number): string => {
 	const period = `in the last ${counted(days, 'day')}`;
 	const rows = made.rows.map(({key, gpuHours}) => `${shorten(sanitize(key), 40)} ${gpuHours.toFixed(2)}`);

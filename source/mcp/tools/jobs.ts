@@ -6,7 +6,7 @@ import {jobId, whole} from '../input.js';
 import {defineTool} from '../tool.js';
 import type {Rows} from '../agent-jobs.js';
 
-/** The most bytes of an output that are read, and the most lines of them that are returned. */
+/** Maximum number of bytes that are read from an output, and of lines that are returned. */
 const mostBytes = 65_536;
 const mostLines = 1000;
 

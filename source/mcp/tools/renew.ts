@@ -59,7 +59,7 @@ export const renew = defineTool({
 					throw error;
 				}
 
-				// A reservation that has just ended must not keep the others from being renewed.
+				// A reservation that has just ended must not prevent the renewal of the others.
 				problems.push(error);
 			}
 		}

@@ -13,7 +13,7 @@ import {text, whole, yesNo} from '../input.js';
 import {defineTool, type Call} from '../tool.js';
 import {wantedFields, wantedOf} from './request.js';
 
-/** A week. A call that waits for longer is a mistake. */
+/** One week. A longer wait is a mistake. */
 const longestWaitSeconds = 7 * 86_400;
 
 function tenureOf({world}: Call, durationSeconds: number, isDetached: boolean): AcquireRequest['tenure'] {

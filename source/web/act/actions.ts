@@ -45,7 +45,6 @@ export type Actor = {
 /** Additional time in which an undo request that arrives late is accepted. */
 const undoSlackMs = 5000;
 
-/** Maximum number of requests of one server that can wait in the queue. */
 const mostWaits = 16;
 
 const positionGone = (): CanhazgpuError => gone('That position in the queue');

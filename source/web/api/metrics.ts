@@ -249,7 +249,6 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	gauge('queue_length', 'Number of entries in the queue', [], (set) => {
 		set({}, liveView().queue.length);
 	});
-	/** Returns how many seconds each queue entry has waited, by its position in the queue. */
 	const waitsNow = (): ReadonlyMap<number, number> => {
 		const {queue, now, snapshot} = liveView();
 		const sinceRead = now - (snapshot?.now ?? now);

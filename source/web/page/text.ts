@@ -121,7 +121,7 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 	return state === 'drained' ? forTime(gpu.drain?.since) : '';
 }
 
-/** Returns the MIG instances of a GPU by profile, such as `1g.10gb` or `2x1g.10gb`. */
+/** Returns the MIG instances by profile, such as `2x1g.10gb`. */
 export const partText = (parts: NonNullable<Gpu['mig_instances']>): string =>
 	parts.length === 0
 		? 'without instances'

@@ -10,7 +10,7 @@ import {startText} from '../../../format/jobs.js';
 import type {LocalLater} from '../later-flags.js';
 import {withWorld} from '../with-world.js';
 
-/** The part of a job that decides when it starts, for a command that has no record. */
+/** Returns a job without a record, with only the fields that decide when the command starts. */
 const waiting = ({after, begin}: LocalLater): Job => ({
 	number: 0,
 	token: '',

@@ -11,7 +11,7 @@ type Status =
 			readonly hint: string | undefined;
 			readonly isUnavailable: boolean;
 	  }
-	/** There was no answer. The same request can be sent again. */
+	/** Without an answer, the same request can be sent again. */
 	| {readonly kind: 'unsure'};
 
 const presets = ({fields}: Question): Values => Object.fromEntries(fields.map(({name, preset}) => [name, preset]));

@@ -28,7 +28,6 @@ export type Question = {
 	readonly act: string;
 	readonly request: (values: Values) => Readonly<Record<string, unknown>>;
 	readonly command: (values: Values) => string;
-	/** The question that is asked instead if the GPUs are not free. */
 	readonly otherwise?: Question;
 };
 
