@@ -135,7 +135,7 @@ test('install.sh refuses to replace a program that it did not install, and insta
 test.each([
 	[['--prefix'], 2, '--prefix needs a directory'],
 	[['--prefix', ''], 2, '--prefix needs a directory'],
-	[['--prefix', 'here'], 2, '--prefix must be an absolute path, and this is here'],
+	[['--prefix', 'here'], 2, '--prefix must be an absolute path, not here'],
 	[['--force'], 2, 'install.sh has no option --force'],
 	[['--prefix', '/proc/1/nowhere'], 1, '/proc/1/nowhere cannot be written'],
 ])('install.sh refuses %j with exit code %d: %s', (words, status, message) => {
