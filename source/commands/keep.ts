@@ -48,7 +48,7 @@ const policyText = (snapshot: StoredPolicy): string => {
 	const idle =
 		rules === undefined
 			? 'Idle GPUs do not go back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
-			: `Users are warned about GPUs that are idle for ${typedDuration(rules.afterSeconds)}. These go back to the pool ${typedDuration(rules.graceSeconds)} later${rules.isOnlyWanted ? ', once somebody is waiting for them' : ''}`;
+			: `Owners of GPUs that are idle for ${typedDuration(rules.afterSeconds)} get a warning. The GPUs go back to the pool ${typedDuration(rules.graceSeconds)} later${rules.isOnlyWanted ? ', once somebody is waiting for them' : ''}`;
 	return policyValue(snapshot, 'limits.slack') === 'on'
 		? `${idle}\nGPUs beyond the limit of their account also go back after a warning, if somebody else is waiting for them`
 		: idle;

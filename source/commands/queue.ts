@@ -29,7 +29,7 @@ async function leave(
 				return;
 			}
 
-			const freed = result.freed.length === 0 ? '' : `, giving back GPU(s): [${result.freed.join(' ')}]`;
+			const freed = result.freed.length === 0 ? '' : `, releasing GPU(s): [${result.freed.join(' ')}]`;
 			app.print(`Left the queue${freed}`);
 			return;
 		}

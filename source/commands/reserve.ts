@@ -60,7 +60,7 @@ export const reserve: Command = {
 		on: onAnyFlag,
 	},
 	notes: [
-		'SIZE is like 8G or 512M, TIME like 30m, 2h, 1d or 1h30m. Without --nonblock and --wait, reserve waits in the queue as long as necessary.',
+		'SIZE is written as 8G or 512M, and TIME as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait, reserve waits in the queue as long as necessary.',
 	],
 	async run(app, input) {
 		refuseBoth(input, 'json', 'short');

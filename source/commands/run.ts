@@ -65,7 +65,7 @@ export const run: Command = {
 		...laterFlags,
 	},
 	notes: [
-		'The command runs with CUDA_VISIBLE_DEVICES set to its GPUs. SIZE is like 8G or 512M, TIME like 30m, 2h or 1d.',
+		'The command runs with CUDA_VISIBLE_DEVICES set to its GPUs. SIZE is written as 8G or 512M, and TIME as 30m, 2h or 1d.',
 		"Exit codes: the command's own; 128 plus the signal that ended it; 124 after --timeout; 126 or 127 if it cannot be run; 3 if there were not enough GPUs.",
 	],
 	takesWords: true,

@@ -89,7 +89,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 				newLink = makeLink;
 				const tunnel = shellCommand(['ssh', '-L', `${port}:${socketPath}`, `${host.account.name}@${host.hostname}`]);
 				app.print(
-					`Your own dashboard, which acts as ${sanitize(host.account.name)}. On your computer run:\n\n  ${tunnel}\n\nand open there, within 10 minutes (the link works once):`,
+					`Your private dashboard, which acts as ${sanitize(host.account.name)}. On your own computer, run:\n\n  ${tunnel}\n\nThen open this link there within 10 minutes (it works once):`,
 				);
 				printLink();
 				app.print(`${canAsk ? 'Press Enter for another link. ' : ''}Press Ctrl-C to stop it and end every session.`);

@@ -37,7 +37,7 @@ export const web: Command = {
 		},
 		host: {
 			value: 'HOST',
-			summary: 'listen on this address (default: 127.0.0.1, to which only this machine can connect)',
+			summary: 'listen on this address (default: 127.0.0.1, which only this machine can reach)',
 			setting: 'web.host',
 		},
 		mine: {summary: 'serve a private dashboard that acts as you, and print how to open it'},

@@ -84,7 +84,6 @@ const memorySize = size(parseMemoryMiB, '40G or 40GiB');
 
 const shareSize = size(parseShareMiB, '8G or 8GiB');
 
-/** Accepts GPU models as a list or as text with commas. */
 const models = () => {
 	const what = 'a list of GPU models such as h100,a100';
 	return v.pipe(

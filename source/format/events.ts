@@ -162,7 +162,7 @@ function idleText(record: AuditRecord): string {
 	}
 
 	const why = Object.hasOwn(withdrawals, reason) ? withdrawals[reason] : harmless(reason);
-	return `${holderText(record)} stays with ${heldText(record)}: ${why}`;
+	return `${holderText(record)} keeps ${heldText(record)}: ${why}`;
 }
 
 function beyondLimitText(record: AuditRecord): string {
@@ -172,10 +172,9 @@ function beyondLimitText(record: AuditRecord): string {
 		return `${holderText(record)} is beyond its limit with ${heldText(record)}, which goes back to the pool${when}, because somebody else is waiting`;
 	}
 
-	return `${holderText(record)} stays with ${heldText(record)}: ${reason === 'unwanted' ? 'nobody else is waiting any more' : harmless(reason)}`;
+	return `${holderText(record)} keeps ${heldText(record)}: ${reason === 'unwanted' ? 'nobody else is waiting any more' : harmless(reason)}`;
 }
 
-/** Why the warning of an idle reservation was withdrawn. */
 const withdrawals: Readonly<Record<string, string>> = {
 	used: 'in use again',
 	kept: 'kept by its owner',

@@ -1,7 +1,7 @@
 import type {Fence, IsolationProblem, NamespaceSetting} from '../core/model/isolation.js';
 import {sanitize} from './text/text.js';
 
-/** Limit in characters, enough for the message of any tool. */
+/** Maximum number of characters, enough for the message of any tool. */
 const longestText = 200;
 
 const packages: Readonly<Record<'bwrap' | 'nsenter' | 'systemd-run', readonly [what: string, name: string]>> = {

@@ -25,7 +25,6 @@ type SafeRead =
 
 type SafeReadOptions = {
 	readonly longestBytes: number;
-	/** Whether the last part of the path may be a symbolic link. */
 	readonly followsLinks: boolean;
 	/** Whether pipes and character devices such as /dev/null are read, too. Reading then waits for the writer. */
 	readonly takesStreams?: boolean;

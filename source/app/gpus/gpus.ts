@@ -41,7 +41,6 @@ export type ProviderContext = {
 	/** The store whose leases determine the load of simulated GPUs. */
 	readonly store?: Store;
 	readonly scenario?: Scenario;
-	/** The simulated processes, which commands can signal instead of real ones. */
 	readonly simulatedProcesses?: SimulatedProcesses;
 	readonly early?: EarlyRuns;
 	readonly details?: WantedDetails;

@@ -37,7 +37,7 @@ export const jobs: Command = {
 					: rows.length === 0
 						? isAll
 							? 'No jobs'
-							: 'No jobs of yours. To submit one: canhazgpu run --detach -- COMMAND'
+							: 'You have no recent jobs. To submit one: canhazgpu run --detach -- COMMAND'
 						: jobsTable(rows, app.paint, {now, width: app.columns, hasUsers: isAll}),
 			);
 			for (const {number, problem} of garbage) {

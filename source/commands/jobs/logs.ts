@@ -14,7 +14,7 @@ import {jobIdOfInput} from './job-words.js';
 
 const lookMs = 250;
 
-/** How often the record is read while the output is followed. */
+/** The record is read only once in this many reads of the output. */
 const readEvery = 8;
 
 /** Returns the job with this id. Throws `usage` for an array, because each of its jobs has its own output. */

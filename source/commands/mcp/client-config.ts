@@ -1,7 +1,6 @@
 /** The configuration with which each client starts `canhazgpu mcp`. */
 
 type ClientConfig = {
-	/** The file for the configuration, in words. */
 	readonly place: string;
 	readonly text: string;
 };

@@ -115,7 +115,7 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 	);
 	if (holding !== undefined) {
 		throw new CanhazgpuError('unavailable', `${name} is already held by ${ownerOf(holding.lease)}`, {
-			hint: 'A process can be adopted when nobody holds any of its GPUs.',
+			hint: 'A process can be adopted only while nobody holds any of its GPUs.',
 		});
 	}
 

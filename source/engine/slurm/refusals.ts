@@ -77,7 +77,7 @@ const meanings: readonly Meaning[] = [
 		hint: partitionHint,
 	},
 	{pattern: /invalid account/iv, code: 'usage', hint: 'SLURM_ACCOUNT or SALLOC_ACCOUNT names the account to use.'},
-	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS or SALLOC_QOS names the one to use.'},
+	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS or SALLOC_QOS names the QOS to use.'},
 	{
 		pattern: /not permitted to use this partition/iv,
 		code: 'usage',

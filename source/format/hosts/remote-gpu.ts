@@ -236,7 +236,6 @@ export function fromCommandRows(rows: readonly Row[], now: number): readonly Rem
 
 export type HostStatus = {
 	readonly gpus: readonly RemoteGpu[];
-	/** The name of our account on that host. */
 	readonly account?: string | undefined;
 	readonly waitingCount?: number | undefined;
 	/** Why the values of this host are less fresh, such as an older version. */

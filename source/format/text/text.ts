@@ -5,7 +5,7 @@ import {longestNote} from '../../core/rules/request/request.js';
 /** Invisible characters that affect output, with the spaces around them: controls, formats, lone surrogates, separators. U+200D stays, because emoji need it. */
 const acting = /[[\p{Control}\p{Format}\p{Separator}\p{Surrogate}]--\u{200D}]+/gv;
 
-/** Longer text is cut, because it would cost time. */
+/** Longer text is cut, because sanitizing it would take long. */
 const longest = 4096;
 
 /** Returns one harmless line: without escape sequences, with single spaces, trimmed. */

@@ -37,7 +37,7 @@ const searchModes = [...tableModes, 'queue'] as const satisfies readonly Mode[];
 
 /** Texts in the help that several keys share. */
 const help = {
-	rows: ['GPUs and processes', 'one line up, one down'],
+	rows: ['GPUs and processes', 'previous or next row'],
 	pages: ['GPUs and processes', 'page up, page down'],
 	ends: ['GPUs and processes', 'first, last'],
 	filters: ['GPUs and processes', 'filter text/user/mine'],
@@ -58,7 +58,7 @@ export const panelBindings: readonly Binding[] = [
 		modes: tableModes,
 		keys: [' '],
 		intent: 'toggle-tag',
-		help: ['GPUs and processes', 'tag, to act on several'],
+		help: ['GPUs and processes', 'tag for bulk actions'],
 		footer: ['Space', 'Tag', 4],
 	},
 	{modes: tableModes, keys: ['up', 'k'], intent: 'line-up', name: 'focus-previous-row', help: help.rows},

@@ -66,7 +66,6 @@ const indexesOf = (holdings: ReadonlyArray<Pick<Holding, 'index'>>): readonly nu
 	...new Set(holdings.map(({index}) => index)),
 ];
 
-/** Returns the GPUs whose reservation was extended. Throws if there are none. */
 function extendedBy({extended, notTimed}: ExtendResult): readonly number[] {
 	if (notTimed.length > 0) {
 		throw new CanhazgpuError(
@@ -238,7 +237,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 				throw positionGone();
 			}
 
-			const freed = answer.freed.length === 0 ? '' : ` and gave back ${gpuList(answer.freed)}`;
+			const freed = answer.freed.length === 0 ? '' : ` and released ${gpuList(answer.freed)}`;
 			return {words: `Left the queue${freed}`, gpus: answer.freed};
 		},
 	};

@@ -239,7 +239,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		({warning}) => warning?.deadline,
 	);
 	reading('gpu_mig_instances', 'Number of MIG instances of the GPU', ({reading: seen}) => seen?.migInstances?.length);
-	reading('gpu_utilization_ratio', 'Fraction of time in which the GPU worked, from 0 to 1', ({reading: seen}) =>
+	reading('gpu_utilization_ratio', 'Fraction of time in which the GPU was busy, from 0 to 1', ({reading: seen}) =>
 		seen?.utilizationPercent === undefined ? undefined : seen.utilizationPercent / 100,
 	);
 	reading('gpu_memory_used_bytes', 'Memory in use', ({reading: seen}) => mebibytes(seen?.memoryUsedMiB));
@@ -263,7 +263,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	gauge('queue_oldest_wait_seconds', 'Longest wait in the queue; 0 while nobody waits', [], (set) => {
 		set({}, Math.max(0, ...waitsNow().values()));
 	});
-	gauge('web_event_streams', 'Connected live streams of browsers', [], (set) => {
+	gauge('web_event_streams', 'Number of connected event streams of browsers', [], (set) => {
 		set({}, streams());
 	});
 	gauge('build_info', 'The version of canhazgpu', ['version'], (set) => {

@@ -193,7 +193,7 @@ describe.each(
 		expect(await box.run('queue --leave nobody')).toMatchObject({exitCode: 1, stdout: ''});
 		expect(await box.run(['queue', '--leave', `${id.slice(0, 12)}…`])).toEqual({
 			exitCode: 0,
-			stdout: 'Left the queue, giving back GPU(s): [1]\n',
+			stdout: 'Left the queue, releasing GPU(s): [1]\n',
 			stderr: '',
 		});
 		const ran = await first.ended;

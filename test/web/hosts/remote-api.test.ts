@@ -52,7 +52,7 @@ slowTest('/api/report?host returns the report of that host or an error, never th
 	expect(others.calls().at(-1)).toMatch(/ report --json --days 7 --by gpu$/v);
 	for (const [host, error] of [
 		['lost', 'lost: No route to host'],
-		['rude', 'rude: its answer is not the JSON of a report'],
+		['rude', 'rude: its report is not valid JSON'],
 	]) {
 		const {status, body} = await ask(web.port, `/api/report?host=${host}`);
 		expect([status, JSON.parse(body)]).toEqual([503, {error}]);

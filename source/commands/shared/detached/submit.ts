@@ -57,7 +57,7 @@ function printSubmitted(app: App, input: Input, jobs: readonly Job[]): void {
 	app.remark(
 		array === undefined
 			? `canhazgpu: job ${id} is submitted. Its output: canhazgpu logs -f ${id}`
-			: `canhazgpu: the ${jobs.length} jobs of array ${id} are submitted. The output of one: canhazgpu logs -f ${jobIdOf(first!)}`,
+			: `canhazgpu: the ${jobs.length} jobs of array ${id} are submitted. To see the output of one: canhazgpu logs -f ${jobIdOf(first!)}`,
 	);
 	app.remark(`Output file: ${sanitize(output)}`);
 }

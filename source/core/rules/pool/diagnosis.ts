@@ -153,7 +153,7 @@ export function judgeKeeping(snapshot: StoredPolicy, seenAgo: number | undefined
 	}
 
 	return seenAgo !== undefined && seenAgo <= longestUnseenSeconds
-		? [finding('pool', 'ok', `idle GPUs go back: the last scan is ${Math.max(0, Math.round(seenAgo))} s old`)]
+		? [finding('pool', 'ok', `idle GPUs go back to the pool: the last scan was ${Math.max(0, Math.round(seenAgo))} s ago`)]
 		: [
 				finding(
 					'pool',

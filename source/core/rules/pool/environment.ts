@@ -70,7 +70,7 @@ export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 		],
 		[
 			facts.logoutEndsJobs,
-			'Logging out ends the jobs of run --detach: KillUserProcesses of systemd-logind is on, and this account has no linger',
+			'Logging out ends the jobs of run --detach: KillUserProcesses of systemd-logind is on, and lingering is off for this account',
 			'To let your processes continue: loginctl enable-linger',
 		],
 		[

@@ -76,7 +76,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
 		answer.kind === 'granted'
 			? grantedFlash(answer, reservation)
-			: {level: 'ok', text: 'Left the queue; GPUs held for you were given back'};
+			: {level: 'ok', text: 'Left the queue; GPUs held for you were released'};
 	const begun = await waits.begin(
 		async ({signal, onWaiting}) =>
 			acquire(

@@ -10,7 +10,7 @@ import {askExtend, askJoin, askKeep, askLeave, askRelease, askReserve, type Offe
 import {ownLeaseOn, type OwnLease} from './ownership.js';
 import {endSession, readLink, session, act, type Done, type Session} from './session.js';
 
-const unsureUndoText = 'No answer came: the GPUs show whether the release was undone.';
+const unsureUndoText = 'There was no answer. The GPUs show whether the release was undone.';
 
 type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
 
@@ -89,7 +89,7 @@ type Context = Pick<PageState, 'gpus'> & {
 	readonly ask: (question: Question) => void;
 };
 
-/** Whether a GPU can be reserved by its number. A GPU that MIG has split cannot be. A shared GPU can be if there is room for another share. */
+/** Whether a GPU can be reserved by its number: not if MIG has split it. A shared GPU needs room for another share. */
 const canReserve = (
 	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
 	{lacks, hasShares}: Offer,

@@ -79,7 +79,7 @@ function unseenText({since, until, recorded_hours: recorded, not_recorded: gaps}
 	}
 
 	const times = `${dateText(longest.since)} – ${dateText(longest.until)}`;
-	return `The GPUs were not monitored for ${hourText(hours - recorded)} of ${hourText(hours)} hours: ${gaps.length === 1 ? times : `the longest time was ${times}`}.`;
+	return `The GPUs were not monitored for ${hourText(hours - recorded)} of ${hourText(hours)} hours: ${gaps.length === 1 ? times : `the longest gap was ${times}`}.`;
 }
 
 type HeldUseProps = {
