@@ -145,8 +145,8 @@ test(
 		expect((await box.run('doctor')).stdout).not.toContain('idle');
 		await box.run('admin --set idle.after=1h');
 		expect((await box.run('doctor')).stdout).toContain(
-			'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep looks at the GPUs, so idle ones may not go back\n' +
-				'              Start one that stays: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
+			'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep is watching the GPUs, so idle GPUs may not go back\n' +
+				'              To watch them all the time: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
 		);
 		const keeper = start(box, 'keep');
 		await eventually(

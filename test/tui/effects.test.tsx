@@ -236,8 +236,8 @@ test.each([
 		new Map([[4242, {...daemon, isOwn: false, user: 'bob'}]]),
 		'WARN Process 4242 belongs to bob',
 	],
-	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
-	['does not exist', new Map(), 'WARN Process 4242 has ended meanwhile'],
+	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has already ended'],
+	['does not exist', new Map(), 'WARN Process 4242 has already ended'],
 ])('the key K refuses a process that only a forged scan shows on the GPU: it %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');

@@ -13,7 +13,7 @@ type Meaning = {
 };
 
 /** Explains that Slurm grants no GPUs now. It gives no details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
-const noneNow = 'There are not enough free GPUs on one node, or others come first';
+const noneNow = 'No node has enough free GPUs, or other jobs come first';
 
 const whoHasThem = 'See who has them: canhazgpu status. See who is waiting: canhazgpu queue';
 const waitHint = `To wait for them, leave out --nonblock, or give --wait more time. ${whoHasThem}`;

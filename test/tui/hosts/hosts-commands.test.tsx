@@ -210,7 +210,7 @@ test.each([
 	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
 	run.mockResolvedValueOnce(refusal);
 	await press(...toFar(1), 'x', 'y');
-	await shows('far: that reservation of GPU 1 ended meanwhile');
+	await shows('far: that reservation of GPU 1 already ended');
 	expect(run).toHaveBeenCalledTimes(1);
 	becomes(rows);
 	run.mockResolvedValueOnce(refusal);
