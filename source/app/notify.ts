@@ -90,7 +90,7 @@ export async function notifyBy(
 	const {account} = notice;
 	const users = createUsers();
 	const isOwn = account === host.account.name || account === requesterOf(host.account).account;
-	// Refuses names of others without an account. A user of the pool could otherwise invent a name that the configured program reads as an option or a path.
+	// Refuses names that no account has. A user of the pool could otherwise invent a name that a program reads as an option or a path.
 	if (!isOwn && !(await users.knows(account))) {
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}

@@ -81,7 +81,7 @@ export type Command = {
 	readonly summary: string;
 	/** The arguments as the help shows them. */
 	readonly usage: string;
-	/** Lines below the flags of the help. */
+	/** Lines that the help shows below the flags. */
 	readonly notes?: readonly string[];
 	readonly examples: ReadonlyArray<readonly [command: string, what: string]>;
 	readonly flags: Flags;

@@ -30,7 +30,7 @@ export const reserve: Command = {
 	usage: '[--gpus N | --gpu-ids IDS] [--duration TIME | --while-pid PID] | --pid PID',
 	examples: [
 		['canhazgpu reserve --gpus 2 --duration 4h', 'any two GPUs for four hours'],
-		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'GPUs 1 and 3, with a note for the others'],
+		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'GPUs 1 and 3, with a note for other users'],
 		['canhazgpu reserve --share 20G', '20 GiB of a GPU, sharing the rest'],
 		['canhazgpu reserve --mig 3g.40gb', 'a MIG instance'],
 		['canhazgpu reserve --while-pid $$', 'one GPU, until this shell or CI job ends'],

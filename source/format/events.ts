@@ -81,7 +81,7 @@ const endings: Readonly<Record<string, string>> = {
 	reboot: 'the machine was restarted',
 	'pool-reset': 'the pool was created again',
 	'queue-left': 'its request left the queue or continued without the GPUs',
-	'taken-by-earlier': 'an entry earlier in the queue took the GPUs held while waiting',
+	'taken-by-earlier': 'an entry ahead in the queue took the GPUs it held',
 	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
 	reclaimed: 'still idle after a warning, so back in the pool',
 	'over-limit': 'a limit keeps it waiting, and another entry took the GPUs it held',

@@ -25,11 +25,11 @@ type Kind = IsolationProblem['kind'];
 /** Returns a sentence about the setting to change. AppArmor can allow user namespaces for bubblewrap alone. */
 function namespaceRemedy({settings}: Extract<IsolationProblem, {kind: 'no-namespaces'}>): string {
 	if (settings[0]?.name.includes('apparmor') === true) {
-		return 'Give bubblewrap an AppArmor profile that allows them (canhazgpu help isolation), or allow them for all programs: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and the same in /etc/sysctl.d/60-userns.conf';
+		return 'Give bubblewrap an AppArmor profile that allows them (canhazgpu help isolation), or allow them for all programs: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and set the same in /etc/sysctl.d/60-userns.conf';
 	}
 
 	const wanted = settings.map((setting) => `${setting.name}=${setting.wanted}`).join(' ');
-	return `Allow them: sudo sysctl ${wanted}, and the same in /etc/sysctl.d/60-userns.conf`;
+	return `Allow them: sudo sysctl ${wanted}, and set the same in /etc/sysctl.d/60-userns.conf`;
 }
 
 const takeWhatWorks = 'Use --isolate without a method: it chooses one that works here.';

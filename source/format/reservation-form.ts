@@ -28,7 +28,7 @@ export type ReserveOffer = {
 	readonly usualSeconds?: number | undefined;
 	/** Features that the engine lacks. Undefined for the local engine. */
 	readonly lacks?: ReadonlySet<Wish> | undefined;
-	/** Model names to suggest, for an engine that lacks features. */
+	/** Model names to suggest if the engine lacks features. */
 	readonly models?: readonly string[];
 };
 

@@ -70,7 +70,7 @@ function withoutHostWord(words: readonly string[], own: string | undefined): rea
 	}
 }
 
-/** A command that shows its output while the job writes it. */
+/** A command of the monitor that follows the output of a job. */
 const logsWord = 'logs';
 
 /** Returns the id after `logs`. The flag that follows the output is not needed. */

@@ -141,7 +141,7 @@ function requireRoom({gpus}: Pick<Snapshot, 'gpus'>, owner: string, count: numbe
 	const held = holdingsIn(gpus).filter(({lease}) => ownerOf(lease) === owner).length;
 	if (limit !== undefined && held + count > limit.value) {
 		throw new CanhazgpuError('unavailable', `${owner} holds ${held} of at most ${limit.value} GPUs`, {
-			hint: `The limit is ${settingText(limit)}. Release others first, or ask root: root has no limits.`,
+			hint: `The limit is ${settingText(limit)}. Release other GPUs first, or ask root, who has no limits.`,
 		});
 	}
 }

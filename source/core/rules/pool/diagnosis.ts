@@ -53,14 +53,14 @@ export function judgeStore(
 			'store',
 			'warning',
 			'appendonly is off: a crash of Redis would lose the newest reservations',
-			`Turn it on: ${shell} config set appendonly yes, and the same in redis.conf`,
+			`Turn it on: ${shell} config set appendonly yes, and set the same in redis.conf`,
 		),
 		...when(
 			evicts === true,
 			'store',
 			'warning',
 			'When its memory is full, Redis deletes keys, including reservations',
-			`Prevent that: ${shell} config set maxmemory-policy noeviction, and the same in redis.conf`,
+			`Prevent that: ${shell} config set maxmemory-policy noeviction, and set the same in redis.conf`,
 		),
 		...when(
 			damage !== undefined,
