@@ -180,7 +180,7 @@ describe('a Redis server with a password', () => {
 
 	test.each([
 		['a wrong password', `wrong-${secret}`, 'refused the password'],
-		['no password', undefined, 'wants a password'],
+		['no password', undefined, 'requires a password'],
 	])('reports %s without showing the right password', async (_, password, problem) => {
 		const output: string[] = [];
 		for (const name of ['log', 'warn', 'error'] as const) {
