@@ -109,7 +109,7 @@ describe('a CUDA installation is rejected if', () => {
 		const root = install('cuda-12.4', '12.4.1');
 		chmodSync(path.join(root, name), 0o777);
 		expect(refusals()).toEqual([
-			{root, problem: expect.stringMatching(/can be changed by other|can put another/v) as string},
+			{root, problem: expect.stringMatching(/can be changed by other|can replace/v) as string},
 		]);
 	});
 
