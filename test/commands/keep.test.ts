@@ -150,7 +150,7 @@ test(
 		);
 		const keeper = start(box, 'keep');
 		await eventually(
-			async () => (await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back: '),
+			async () => (await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back to the pool: '),
 			45_000,
 		);
 		keeper.kill('SIGTERM');
