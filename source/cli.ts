@@ -20,6 +20,6 @@ try {
 		throw error;
 	}
 
-	process.stderr.write('Error: The program was replaced or removed while this command ran\nRun it again.\n');
+	process.stderr.write('Error: The program was replaced or removed while this command was running\nRun it again.\n');
 	process.exitCode = 1;
 }

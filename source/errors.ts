@@ -18,10 +18,7 @@ export type ErrorCode =
 	| 'command-not-found'
 	| 'failed';
 
-/**
-Exit codes of every command: 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool. `run` also has 126 and 127, as in
-shells, for a command that cannot be started or does not exist.
-*/
+/** Exit codes of every command. `run` also has 126 and 127, as in shells, for a command that cannot be started or does not exist. */
 export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 	usage: 2,
 	config: 2,
@@ -43,17 +40,13 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 };
 
 type Options = {
-	/** A line that tells the user what to do. */
 	readonly hint?: string;
 	readonly cause?: unknown;
 	/** Data for callers that show their own message instead. */
 	readonly details?: unknown;
 };
 
-/**
-An error that the user can cause or fix. The program prints its message and hint without a stack trace. All other errors are bugs and are printed with
-their stack trace.
-*/
+/** An error that the user can cause or fix, printed with its hint. All other errors are bugs, and are printed with a stack trace. */
 export class CanhazgpuError extends Error {
 	override readonly name = 'CanhazgpuError';
 	readonly code: ErrorCode;
@@ -109,10 +102,7 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/**
-Whether an error means that a file of the program is missing. Some files are loaded only when they are needed, and an update or a removal can delete
-them while the program runs. Node reports ENOENT if the file disappears between its lookup and its reading.
-*/
+/** Whether a file of the program is missing: an update can delete files before they are loaded. Node reports ENOENT if the file disappears during loading. */
 export const isMissingPart = (error: unknown): boolean =>
 	error instanceof Error &&
 	(codeOf(error) === 'ERR_MODULE_NOT_FOUND' ||

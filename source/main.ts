@@ -22,7 +22,7 @@ function checkNode(): void {
 	if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])) {
 		throw new CanhazgpuError(
 			'failed',
-			`canhazgpu needs Node.js ${oldestNode.join('.')} or newer, and this is ${process.versions.node}`,
+			`canhazgpu needs Node.js ${oldestNode.join('.')} or newer, but this is ${process.versions.node}`,
 			{
 				hint: 'Install a newer Node.js (https://nodejs.org), or use the single executable, which needs no Node.js. It is in the archive of a release, and npm run binary builds it.',
 			},
@@ -44,12 +44,10 @@ function printError(error: unknown): number {
 		throw error;
 	}
 
-	// Any other error is a bug. The stack trace helps to fix it.
 	writeError(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }
 
-/** Returns the help of a command, or the general help if no command is given. */
 async function help(outputOf: (() => Output) | undefined, command?: Command): Promise<string> {
 	const {columnsFor, mainHelp, commandHelp} = await import('./command-line/help.js');
 	const columns = columnsFor(outputOf?.(), process.env);
@@ -157,7 +155,7 @@ const quietFailures = new Set(['EPIPE', 'EIO']);
 
 const reasons: ReadonlyMap<string, string> = new Map([
 	['ENOSPC', 'the disk is full'],
-	['EPIPE', 'nobody reads it any more'],
+	['EPIPE', 'the reading program has gone'],
 ]);
 
 /** A description of what the command has done, for the case that its output is lost and the user needs to undo it. */

@@ -89,7 +89,7 @@ test.each([
 	[['help', 'status', 'foo'], 'help does not take the argument "foo"'],
 	[['help', 'json', 'status', 'foo'], 'help does not take the argument "foo"'],
 	[['help', '--config'], '--config needs a value'],
-	[['help', '--', 'status'], 'help runs no command, so nothing may follow --'],
+	[['help', '--', 'status'], 'help does not run a command, so it cannot be followed by --'],
 ])('%j is a usage error: %s', async (words, message) => {
 	await expect(understand(words)).rejects.toMatchObject({exitCode: 2, message});
 });

@@ -73,7 +73,7 @@ const filesIn = (folder: string): readonly string[] =>
 
 slowTest('the next command that install.sh suggests works if the prefix contains a space', () => {
 	const {stdout} = install('--prefix', prefix);
-	const next = /^Next, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!.groups![
+	const next = /^To create a pool, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!.groups![
 		'command'
 	]!;
 	expect(execFileSync('sh', ['-c', `${next} --version`], {encoding: 'utf8'})).toBe(`${packageJson.version}\n`);
@@ -135,7 +135,7 @@ test('install.sh refuses to replace a program that it did not install, and insta
 test.each([
 	[['--prefix'], 2, '--prefix needs a directory'],
 	[['--prefix', ''], 2, '--prefix needs a directory'],
-	[['--prefix', 'here'], 2, '--prefix must be an absolute path, and this is here'],
+	[['--prefix', 'here'], 2, '--prefix must be an absolute path, not here'],
 	[['--force'], 2, 'install.sh has no option --force'],
 	[['--prefix', '/proc/1/nowhere'], 1, '/proc/1/nowhere cannot be written'],
 ])('install.sh refuses %j with exit code %d: %s', (words, status, message) => {

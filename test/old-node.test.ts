@@ -22,7 +22,7 @@ test.skipIf(oldNode === undefined)(
 		const {status, stdout, stderr} = spawnSync(oldNode!, [program, 'status'], {encoding: 'utf8'});
 		expect({status, stdout}).toEqual({status: 1, stdout: ''});
 		expect(stderr).toMatch(
-			/^Error: canhazgpu needs Node\.js 22\.15 or newer, and this is \S+\nInstall a newer Node\.js \(https:\/\/nodejs\.org\), or use .* npm run binary builds it\.\n$/v,
+			/^Error: canhazgpu needs Node\.js 22\.15 or newer, but this is \S+\nInstall a newer Node\.js \(https:\/\/nodejs\.org\), or use .* npm run binary builds it\.\n$/v,
 		);
 	},
 );

@@ -35,7 +35,7 @@ type AppOptions = {
 	readonly openOutput?: (done?: string) => void;
 };
 
-/** Modules loaded lazily. A module that was loaded stays in memory, so it keeps working after an upgrade removes its file. */
+/** Modules are loaded lazily. A loaded module keeps working after an upgrade removes its file. */
 const loadGpus = async () => import('./gpus/gpus.js');
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');

@@ -30,7 +30,6 @@ import type {LineHistory} from './user-file.js';
 export type {Patience} from '../host/tool/answering-host.js';
 export type {Job, JobEnd, JobOptions} from '../host/job/job.js';
 
-/** An open pool, with everything the core's operations need. */
 export type OpenWorld = World & {
 	/** Set if only this user sees the pool. The monitor, the dashboard and the commands show this label. */
 	readonly privateLabel?: string;
@@ -92,7 +91,7 @@ export type HostRun = {
 	readonly exitCode: number;
 	/** Whether the host answered. Undefined if ssh does not report this. */
 	readonly hasAnswered: boolean | undefined;
-	/** The reason for which the connection was given up, as a sentence. */
+	/** Why the connection was given up, as a sentence. */
 	readonly problem: string | undefined;
 };
 
@@ -103,7 +102,6 @@ export type Notices = {
 	/** The accounts that this process can notify, and the events. */
 	readonly sender: Pick<ReminderSender, 'reachesAll' | 'own' | 'others'>;
 	readonly settings: NoticePreferences & {readonly targets: readonly string[]};
-	/** Sends a test notice to each target of this account. */
 	readonly test: () => Promise<readonly NamedDelivery[]>;
 	readonly checks: () => readonly TargetCheck[];
 };
@@ -141,10 +139,7 @@ export type App = {
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
-	/**
-	Calls `onStatus` after each change on another host, and at least every few seconds, until `signal` is aborted. Resolves with `unsupported` if the
-	version of canhazgpu on that host cannot be followed. Rejects when the connection ends.
-	*/
+	/** Calls `onStatus` after each change on another host until `signal` is aborted. Resolves with `unsupported` for an older version, rejects when the connection ends. */
 	readonly followHost: (
 		host: string,
 		onStatus: (status: {
@@ -175,20 +170,14 @@ export type App = {
 		command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,
 		patience: Patience,
 	) => Promise<HostRun>;
-	/**
-	Runs this program on another host by ssh without a terminal, and returns the output. Rejects with a CanhazgpuError if ssh fails, or after 30 s
-	without an answer. If `isUnbounded` is set, the call has no time limit and lasts until `signal` is aborted.
-	*/
+	/** Runs this program on another host by ssh and returns its output. Rejects if ssh fails, or after 30 s without an answer unless `isUnbounded` is set. */
 	readonly callOnHost: (
 		call: RemoteCall,
 	) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
 	readonly interruption: () => Interruption;
 	/** Returns a directory of mode 0700 that no other account can enter or replace. Creates the directory if it does not exist. */
 	readonly openPrivateDirectory: () => Promise<string>;
-	/**
-	Loads a function that checks whether this account is at the other end of a local socket. The function also returns true if the kernel does not report
-	the other end. Then only the permissions of the socket protect it.
-	*/
+	/** Loads a check of whether this account is at the other end of a local socket. It passes if the kernel cannot tell: then only file permissions protect. */
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
 	/** Keeps this process running after uncaught errors, and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
@@ -201,7 +190,6 @@ export type App = {
 	readonly loadDetaching: () => Promise<{
 		/** Creates the directory of the logs. Throws `failed` if files cannot be created there. */
 		readonly prepareLogs: () => void;
-		/** Returns the log file of a new job. */
 		readonly logFor: (id: string) => string;
 		/** Opens the output of a job, or its last bytes. Throws `failed` if it is missing or belongs to somebody else. */
 		readonly openLog: (file: string, endBytes?: number) => OpenedLog;

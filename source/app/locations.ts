@@ -144,7 +144,7 @@ export function createLocations(config: Config, host: Host): Locations {
 			}
 
 			if (unsafe !== undefined) {
-				throw new CanhazgpuError('store-unreachable', `Cannot make ${announcement}: it ${unsafe.problem}`, {
+				throw new CanhazgpuError('store-unreachable', `Cannot create ${announcement}: it ${unsafe.problem}`, {
 					hint: unsafe.remedy,
 				});
 			}

@@ -1,4 +1,4 @@
-/** Remembers which targets did not get their last notice, so that `doctor` can tell: a monitor has no place to report it. */
+/** Remembers which targets did not get their last notice. `doctor` reports them, because a monitor has no place for that. */
 import path from 'node:path';
 import type {Delivery} from '../core/model/notice-request.js';
 import type {Host} from '../core/model/ports.js';
@@ -32,7 +32,7 @@ export function readNoticeFailures(host: Pick<Host, 'machineId'>): ReadonlyMap<s
 	}
 }
 
-/** Adds failures, and removes those of targets that work again. Writes only if something changed. */
+/** Adds failures, and removes the failures of targets that work again. Writes the file only if something changed. */
 export function recordDeliveries(
 	host: Pick<Host, 'machineId'>,
 	deliveries: ReadonlyArray<{readonly name: string; readonly delivery: Delivery}>,

@@ -65,7 +65,6 @@ async function deliverTo(
 
 type Sending = Omit<DeliveryOptions, 'run'> & {readonly host: Host; readonly signal: AbortSignal | undefined};
 
-/** Sends one message to each target, to all of them at the same time. */
 async function sendAll(
 	targets: readonly Target[],
 	message: Message,
@@ -82,7 +81,6 @@ async function sendAll(
 	return deliveries;
 }
 
-/** Returns a message for each target that failed. */
 export async function notifyBy(
 	config: Config,
 	host: Host,
@@ -92,7 +90,7 @@ export async function notifyBy(
 	const {account} = notice;
 	const users = createUsers();
 	const isOwn = account === host.account.name || account === requesterOf(host.account).account;
-	// Refuses names of others without an account. A user of the pool could otherwise invent a name that the configured program reads as an option or a path.
+	// Refuses names that no account has. A user of the pool could otherwise invent a name that a program reads as an option or a path.
 	if (!isOwn && !(await users.knows(account))) {
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}
@@ -113,7 +111,6 @@ export async function notifyBy(
 	);
 }
 
-/** Sends a test notice to each target of this account. */
 async function testTargets(config: Config, host: Host): Promise<readonly NamedDelivery[]> {
 	const {name: account} = host.account;
 	const message = messageOf({kind: 'test', account, gpus: []}, host.hostname);

@@ -64,7 +64,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 		tls,
 		keepReconnecting,
 		passwordHint: isWithheld
-			? `The configured password was not sent, because the settings name ${locationOf(configured)}, but this machine's pool is recorded in another Redis. If the recorded Redis is right, add it to the settings: ${settingsOf(record)}`
+			? `The configured password was not sent, because it is for ${locationOf(configured)}, but this machine's pool is in another Redis. If that Redis is right, add it to the settings: ${settingsOf(record)}`
 			: undefined,
 	});
 }

@@ -15,14 +15,10 @@ type NewLocation = {
 	readonly store: Store;
 	readonly record?: PoolRecord;
 	readonly privateLabel?: string;
-	/** Sentences about what was repaired to make the location safe. */
 	readonly repairs?: readonly string[];
 };
 
-/**
-Opens the shared pool. Only its owner may change the directory, so that nobody else can replace a file. If an old version made the directory writable
-for all, removes that permission.
-*/
+/** Opens the shared pool. Only its owner may write to the directory, so permissions that an old version gave to all are removed. */
 async function openShared(context: Context): Promise<NewLocation> {
 	const {locations, config} = context;
 	const directory = locations.sharedDirectory;
@@ -46,7 +42,7 @@ async function openShared(context: Context): Promise<NewLocation> {
 			throw error;
 		}
 
-		throw new CanhazgpuError('store-unreachable', `Cannot make ${directory}: ${code}`, {
+		throw new CanhazgpuError('store-unreachable', `Cannot create ${directory}: ${code}`, {
 			hint: 'Run it as root: sudo canhazgpu admin --store embedded',
 			cause: error,
 		});

@@ -58,6 +58,6 @@ export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 		}
 
 		const {code = 'unknown error'} = error as NodeJS.ErrnoException;
-		throw new CanhazgpuError('failed', `${directory} cannot be made (${code})`, {hint, cause: error});
+		throw new CanhazgpuError('failed', `Cannot create ${directory} (${code})`, {hint, cause: error});
 	}
 }

@@ -1,4 +1,4 @@
-/** Reads the scenarios of simulated GPUs from YAML. `canhazgpu help configuration` shows an example. */
+/** Reads scenarios of simulated GPUs from YAML. `canhazgpu help configuration` shows an example. */
 import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {longestNote} from '../core/rules/request/request.js';
@@ -8,7 +8,7 @@ import type {Scenario} from '../gpu/simulated/scenario.js';
 import {readSafely} from '../security/safe-file.js';
 import {mostGpus} from '../core/model/observation.js';
 
-const text = v.pipe(v.string('a text'), v.trim(), v.minLength(1, 'a text that is not empty'));
+const text = v.pipe(v.string('a text'), v.trim(), v.minLength(1, 'text that is not empty'));
 
 const amount = (minimum: number, maximum: number, unit: string) => {
 	const what = `a number from ${minimum} to ${maximum}${unit}`;
@@ -83,7 +83,7 @@ const schema = v.strictObject(
 			model: v.optional(text),
 			memory: v.optional(whole(2000, 10_000_000)),
 			compute: v.optional(
-				v.pipe(v.string('a text such as "8.0"'), v.regex(/^\d{1,3}\.\d{1,3}$/v, 'a text such as "8.0"')),
+				v.pipe(v.string('text in quotes, such as "8.0"'), v.regex(/^\d{1,3}\.\d{1,3}$/v, 'text in quotes, such as "8.0"')),
 			),
 			numa: v.optional(whole(0, 1023)),
 			root: v.optional(text),
@@ -134,7 +134,7 @@ const schema = v.strictObject(
 			hold: v.optional(time),
 			pause: v.optional(time),
 			limit: v.optional(time),
-			note: v.optional(v.pipe(text, v.maxLength(longestNote, `a text of at most ${longestNote} characters`))),
+			note: v.optional(v.pipe(text, v.maxLength(longestNote, `text of at most ${longestNote} characters`))),
 			command: v.optional(text),
 			since: v.optional(time),
 			waits: v.optional(time),

@@ -72,12 +72,12 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 const otherHostsHint = ([first]: readonly string[]): string =>
 	first === undefined
 		? ''
-		: `To see the hosts in remote_hosts: canhazgpu status --all. To use one: --on ${first} with run, reserve, release, extend or queue. For a pool on this machine, read on. `;
+		: `To see the hosts in remote_hosts: canhazgpu status --all. To use one: --on ${first} with run, reserve, release, extend or queue. To have a pool on this machine as well, create one. `;
 
 /** Returns the error for a missing pool. `silence` is why the configured Redis did not answer. The pool may then be in that Redis. */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
-		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}. If your pool is kept there, start that server. `}Make a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
+		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}. If your pool is there, start that server. `}To create a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to try the monitor without a pool: canhazgpu top --demo`,
 	});
 
 export const recordText = (record: PoolRecord): string =>

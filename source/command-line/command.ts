@@ -19,14 +19,11 @@ export type KnownKind =
 	/** Keys of the pool's policy that have a value. */
 	| 'policy-keys'
 	| 'users'
-	/** Labels that the user's own account has used. */
 	| 'labels'
 	| 'hosts'
 	/** Ids of reservations that the user can change. */
 	| 'leases'
-	/** The user's own requests in the queue. */
 	| 'queue-entries'
-	/** Ids of the user's own detached jobs. */
 	| 'jobs';
 
 /** A flag. Its key in {@link Flags} is its long name. `shortFlag`, `aliases` and `isMultiple` are called the same in meow, the parser. */
@@ -60,7 +57,6 @@ export type Input = {
 	readonly text: (flag: string) => string | undefined;
 	/** Returns every value of a repeated flag, in the order typed. */
 	readonly texts: (flag: string) => readonly string[];
-	/** The words that are not flags. */
 	readonly words: readonly string[];
 	/** The words after `--`. Undefined without `--`. */
 	readonly rest: readonly string[] | undefined;
@@ -73,7 +69,6 @@ export type Understood = {readonly command: Command; readonly input: Input} | {r
 
 /** The commands and the parser, passed to the monitor, in which users can also type commands. */
 export type Grammar = {
-	/** The names of the commands, in the order of the help. */
 	readonly commands: readonly string[];
 	/** Returns a command. Throws `usage` with the nearest name if there is no such command. */
 	readonly find: (name: string) => Promise<Command>;
@@ -86,12 +81,11 @@ export type Command = {
 	readonly summary: string;
 	/** The arguments as the help shows them. */
 	readonly usage: string;
-	/** Lines below the flags of the help. */
+	/** Lines that the help shows below the flags. */
 	readonly notes?: readonly string[];
 	readonly examples: ReadonlyArray<readonly [command: string, what: string]>;
 	readonly flags: Flags;
 	readonly takesWords?: boolean;
-	/** Candidates for completion of the first word. */
 	readonly words?: readonly string[] | KnownKind;
 	/** Whether the command takes another program's command line after `--`. */
 	readonly takesRest?: boolean;

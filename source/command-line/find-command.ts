@@ -31,7 +31,6 @@ export function splitLine(argv: readonly string[]): SplitLine {
 	};
 }
 
-/** Returns a command. Throws `usage` with the nearest name if there is no such command. */
 export async function findCommand(name: string, misplaced?: string): Promise<Command> {
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
 	if (load === undefined) {

@@ -1,7 +1,7 @@
 import type {Flag, Flags} from './command.js';
 
 export const globalFlags: Flags = {
-	config: {value: 'FILE', summary: 'read only this config file', completes: 'files'},
+	config: {value: 'FILE', summary: 'use this config file instead of the usual ones', completes: 'files'},
 	'redis-host': {value: 'HOST', summary: 'Redis host (default: localhost)', setting: 'redis.host'},
 	'redis-port': {value: 'PORT', summary: 'Redis port (default: 6379)', setting: 'redis.port'},
 	'redis-db': {value: 'N', summary: 'Redis database (default: 0)', setting: 'redis.db'},

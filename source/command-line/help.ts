@@ -73,7 +73,7 @@ export async function mainHelp(columns: number): Promise<string> {
 		'Try the monitor:    canhazgpu top --demo',
 		'',
 		paragraph(
-			'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool. run exits with the code of its command, or 124 after --timeout.',
+			'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool. run exits with the code of its command, or with 124 after --timeout.',
 			columns,
 		),
 	].join('\n');

@@ -37,8 +37,8 @@ export const missingDashes = (command: string, words: readonly string[], positio
 };
 
 export const runsNoCommand = (command: string): CanhazgpuError =>
-	new CanhazgpuError('usage', `${command} runs no command, so nothing may follow --`, {
-		hint: 'Leave it out. To run a program on GPUs: canhazgpu run -- COMMAND',
+	new CanhazgpuError('usage', `${command} does not run a command, so it cannot be followed by --`, {
+		hint: 'Leave out -- and the words after it. To run a program on GPUs: canhazgpu run -- COMMAND',
 	});
 
 /** Returns the error for a command line that has no command and does not ask for the help or the version. */

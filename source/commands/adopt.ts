@@ -25,7 +25,6 @@ function pidOf(input: Input): number {
 	return processIdOf(input, 'pid');
 }
 
-/** Returns the process id of a flag. Throws `usage` for anything else. */
 export function processIdOf(input: Input, flag: string): number {
 	const text = input.text(flag) ?? '';
 	if (!/^[1-9]\d{0,9}$/v.test(text)) {

@@ -34,7 +34,7 @@ function scriptFor({words}: Input, shellPath: string | undefined): {readonly she
 		named === undefined
 			? shell === undefined
 				? 'No shell was named, and SHELL is not set'
-				: `There is no completion for ${quoted(shell)}, your SHELL`
+				: `There is no completion for your shell, ${quoted(shell)}`
 			: `There is no completion for ${quoted(named)}`,
 		{hint},
 	);

@@ -45,7 +45,7 @@ function findingOf(check: Finding['check'], error: unknown): Finding {
 async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Promise<Finding> {
 	try {
 		await store.commit({...emptyPlan, expect: [{kind: 'pool', gpuCount}]});
-		return {check: 'permissions', level: 'ok', words: 'this account may use the store'};
+		return {check: 'permissions', level: 'ok', words: 'this account can use the store'};
 	} catch (error) {
 		return findingOf('permissions', error);
 	}
@@ -112,12 +112,11 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 					check: 'store',
 					level: 'warning',
 					words,
-					fix: 'Make the lost reservations and changes again. The log of the store says why it lost data.',
+					fix: "Repeat the lost reservations and changes. To find out why data was lost, see the store's log.",
 				},
 			];
 }
 
-/** Reports limits for accounts and groups that no longer exist. */
 async function limitFindings(app: App, snapshot: Snapshot): Promise<readonly Finding[]> {
 	const names = await Promise.all(
 		limitedNamesIn(snapshot).map(async (named) => ({named, isKnown: await app.isKnownName(named)})),

@@ -17,7 +17,6 @@ const mostShown = 50;
 /** How long --follow may take to notice a reservation that expires without an event. */
 const tickMs = 5000;
 
-/** The interval between attempts to read while the store is unreachable. */
 const awayTickMs = 500;
 
 type Followed = {

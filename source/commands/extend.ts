@@ -44,7 +44,7 @@ export const extend: Command = {
 	summary: 'Extend or shorten your manual reservations',
 	usage: '[--gpu-ids IDS] [--lease ID] (--duration TIME | --until WHEN | --keep TIME)',
 	examples: [
-		['canhazgpu extend --duration 2h', 'two more hours for all of them'],
+		['canhazgpu extend --duration 2h', 'two more hours for all your reservations'],
 		['canhazgpu extend --gpu-ids 1 --until 18:30', 'GPU 1 until half past six'],
 		['canhazgpu extend --keep 2h', 'keep idle GPUs for two more hours'],
 	],

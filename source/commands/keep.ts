@@ -19,7 +19,7 @@ const retryMs = 5000;
 const isAboutReturn = (entry: AuditEntry): boolean =>
 	entry.kind === 'idle' || entry.kind === 'beyond-limit' || isReturn(entry);
 
-/** Opens the pool, and tries again while its store cannot be reached. Undefined if the user has interrupted that. */
+/** Opens the pool, and retries while the store cannot be reached. Returns undefined if the user interrupts. */
 async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld | undefined> {
 	let isSaid = false;
 	while (!signal.aborted) {
@@ -46,14 +46,14 @@ const policyText = (snapshot: StoredPolicy): string => {
 	const rules = idleRulesOf(snapshot);
 	const idle =
 		rules === undefined
-			? 'No idle GPU goes back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
-			: `GPUs that are idle for ${typedDuration(rules.afterSeconds)} go back to the pool, ${typedDuration(rules.graceSeconds)} after a warning${rules.isOnlyWanted ? ' and if somebody waits for them' : ''}`;
+			? 'Idle GPUs do not go back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
+			: `Owners of GPUs that are idle for ${typedDuration(rules.afterSeconds)} get a warning. The GPUs go back to the pool ${typedDuration(rules.graceSeconds)} later${rules.isOnlyWanted ? ', once somebody is waiting for them' : ''}`;
 	return policyValue(snapshot, 'limits.slack') === 'on'
-		? `${idle}\nGPUs beyond the limit of their account go back after a warning, if somebody else waits for them`
+		? `${idle}\nGPUs beyond the limit of their account also go back after a warning, if somebody else is waiting for them`
 		: idle;
 };
 
-/** Looks at the pool until the signal is aborted. Prints the policy when it changes, and what happens to idle reservations. */
+/** Watches the pool until the signal is aborted. Prints the policy when it changes, and what happens to idle reservations. */
 async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<void> {
 	const ended = Promise.withResolvers<void>();
 	const gpus = await world.watchGpus(scanMs);
@@ -72,7 +72,7 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 		if (change === 'store-lost' && lost !== undefined && !isLost) {
 			app.remark(`The store cannot be reached: ${sanitize(lost.reason)}. Waiting for it.`);
 		} else if (change === 'snapshot' && isLost) {
-			app.remark('The store answers again.');
+			app.remark('The store can be reached again.');
 		}
 
 		isLost = lost !== undefined;
@@ -110,7 +110,7 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 
 export const keep: Command = {
 	name: 'keep',
-	summary: 'Watch the pool, so that idle GPUs go back to it',
+	summary: 'Watch the pool and return idle GPUs to it',
 	usage: '',
 	examples: [
 		['canhazgpu keep', 'until you press Ctrl-C'],
@@ -118,7 +118,7 @@ export const keep: Command = {
 	],
 	flags: {},
 	notes: [
-		'Open monitors, dashboards and waiting requests do the same. Nothing goes back before an administrator sets idle.after: see canhazgpu help reclaim.',
+		'Open monitors, dashboards and waiting requests do the same. No GPU goes back before an administrator sets idle.after: see canhazgpu help reclaim.',
 	],
 	async run(app) {
 		const interruption = app.interruption();
@@ -132,7 +132,7 @@ export const keep: Command = {
 				if (world.engine !== undefined) {
 					throw new CanhazgpuError(
 						'usage',
-						'With Slurm there is nothing to keep: it decides itself when GPUs go back',
+						'keep does not work with Slurm, which decides itself when GPUs are released',
 						{
 							hint: 'canhazgpu keep is for pools without Slurm.',
 						},

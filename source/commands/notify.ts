@@ -24,7 +24,7 @@ const settingsJson = ({targets, events, quiet}: Notices['settings']) => ({
 
 export const notify: Command = {
 	name: 'notify',
-	summary: 'Show where notices to you go, or send a test there',
+	summary: 'Show where your notices are sent, or send a test notice',
 	usage: '[--test] [--json]',
 	examples: [
 		['canhazgpu notify', 'your targets, events and quiet time'],

@@ -30,13 +30,13 @@ async function leave(
 				return;
 			}
 
-			const freed = result.freed.length === 0 ? '' : `, giving back GPU(s): [${result.freed.join(' ')}]`;
+			const freed = result.freed.length === 0 ? '' : `, releasing GPU(s): [${result.freed.join(' ')}]`;
 			app.print(`Left the queue${freed}`);
 			return;
 		}
 
 		case 'not-found': {
-			throw new CanhazgpuError('not-found', `No entry of the queue has the id ${quoted(id)}`, {
+			throw new CanhazgpuError('not-found', `No queue entry has the id ${quoted(id)}`, {
 				hint: 'See who is waiting: canhazgpu queue',
 			});
 		}
@@ -56,7 +56,7 @@ async function leave(
 		case 'not-yours': {
 			throw new CanhazgpuError(
 				'not-owner',
-				`That position in the queue belongs to ${sanitize(ownerOf(result.entry))}`,
+				`That queue entry belongs to ${sanitize(ownerOf(result.entry))}`,
 				{
 					hint: doubtAbout(requester) ?? 'Only that account or root can cancel it.',
 				},
@@ -71,7 +71,7 @@ export const queue: Command = {
 	usage: '[--why | --leave ID [--while-empty] | --all] [--json]',
 	examples: [
 		['canhazgpu queue', 'who is waiting'],
-		['canhazgpu queue --why', 'who each entry is waiting for, and how long'],
+		['canhazgpu queue --why', 'who each entry is waiting for, and for how long'],
 		['canhazgpu queue --leave 3f2a', 'cancel a request of yours'],
 	],
 	flags: {

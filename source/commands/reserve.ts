@@ -30,7 +30,7 @@ export const reserve: Command = {
 	usage: '[--gpus N | --gpu-ids IDS] [--duration TIME | --while-pid PID] | --pid PID',
 	examples: [
 		['canhazgpu reserve --gpus 2 --duration 4h', 'any two GPUs for four hours'],
-		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'GPUs 1 and 3, with a note for the others'],
+		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'GPUs 1 and 3, with a note for other users'],
 		['canhazgpu reserve --share 20G', '20 GiB of a GPU, sharing the rest'],
 		['canhazgpu reserve --mig 3g.40gb', 'a MIG instance'],
 		['canhazgpu reserve --while-pid $$', 'one GPU, until this shell or CI job ends'],
@@ -60,11 +60,11 @@ export const reserve: Command = {
 		on: onAnyFlag,
 	},
 	notes: [
-		'SIZE is like 8G or 512M, TIME like 30m, 2h, 1d or 1h30m. Without --nonblock and --wait, reserve waits in the queue as long as necessary.',
+		'SIZE is written as 8G or 512M, and TIME as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait, reserve waits in the queue as long as necessary.',
 	],
 	async run(app, input) {
 		refuseBoth(input, 'json', 'short');
-		refuseBoth(input, 'keep', 'pid', 'A reservation for a process ends with the process, and never goes back before.');
+		refuseBoth(input, 'keep', 'pid', 'A reservation for a process lasts until the process ends, even if the GPUs are idle.');
 		const keepSeconds = keepSecondsOf(input);
 		if (input.has('pid')) {
 			return (await runOnNamedHost(app, input, reserve)) ?? reserveForProcess(app, input);
@@ -140,7 +140,7 @@ export const reserve: Command = {
 			}
 
 			if (answer.isBeyondLimit === true) {
-				app.remark('Beyond your limit: if somebody else waits, you are warned, and the reservation ends after that.');
+				app.remark('These GPUs are beyond your limit. If somebody else has to wait for GPUs, you get a warning before this reservation ends.');
 			}
 
 			if (world.privateLabel !== undefined) {

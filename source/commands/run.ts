@@ -56,16 +56,16 @@ export const run: Command = {
 			summary: 'keep the GPUs until all child processes have ended',
 		},
 		notify: {summary: 'notify you when the command has ended: its exit code, duration and GPUs'},
-		mps: {summary: 'enforce --share with the MPS daemon of this account'},
+		mps: {summary: 'enforce --share with your MPS daemon'},
 		isolate: isolateFlag,
 		numa: numaFlag,
 		quiet: {shortFlag: 'q', summary: "don't print the reserved GPU ids", setting: 'run.quiet'},
-		json: {...jsonFlag, summary: 'print a line of JSON about the reserved GPUs on stderr, and no progress lines'},
+		json: {...jsonFlag, summary: 'print a line of JSON about the reserved GPUs on stderr, instead of progress lines'},
 		on: onAnyFlag,
 		...laterFlags,
 	},
 	notes: [
-		'The command runs with CUDA_VISIBLE_DEVICES set to its GPUs. SIZE is like 8G or 512M, TIME like 30m, 2h or 1d.',
+		'The command runs with CUDA_VISIBLE_DEVICES set to its GPUs. SIZE is written as 8G or 512M, and TIME as 30m, 2h or 1d.',
 		"Exit codes: the command's own; 128 plus the signal that ended it; 124 after --timeout; 126 or 127 if it cannot be run; 3 if there were not enough GPUs.",
 	],
 	takesWords: true,
@@ -104,7 +104,7 @@ export const run: Command = {
 		}
 
 		if (input.text('on') === 'any' && input.has('detach')) {
-			throw new CanhazgpuError('usage', '--detach needs the name of a host, and --on any chooses one', {
+			throw new CanhazgpuError('usage', '--detach needs a named host, so it cannot be combined with --on any', {
 				hint: 'Name the host: --on HOST. To compare the hosts: canhazgpu status --all',
 			});
 		}

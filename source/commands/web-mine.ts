@@ -84,14 +84,14 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			opened() {
 				const now = Date.now() / 1000;
 				app.remark(
-					`${eventTime(now, now)} The link was opened: that page acts as ${sanitize(host.account.name)} now. If it was not you who opened it, press Ctrl-C: that ends every session.`,
+					`${eventTime(now, now)} The link was opened, and that page now acts as ${sanitize(host.account.name)}. If you did not open it, press Ctrl-C to end every session.`,
 				);
 			},
 			ready(makeLink) {
 				newLink = makeLink;
 				const tunnel = shellCommand(['ssh', '-L', `${port}:${socketPath}`, `${host.account.name}@${host.hostname}`]);
 				app.print(
-					`Your own dashboard, which acts as ${sanitize(host.account.name)}. On your computer run:\n\n  ${tunnel}\n\nand open there, within 10 minutes (the link works once):`,
+					`Your private dashboard, which acts as ${sanitize(host.account.name)}. On your own computer, run:\n\n  ${tunnel}\n\nThen open this link there within 10 minutes (it works once):`,
 				);
 				printLink();
 				app.print(`${canAsk ? 'Press Enter for another link. ' : ''}Press Ctrl-C to stop it and end every session.`);

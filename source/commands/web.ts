@@ -15,7 +15,7 @@ export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1
 const shownOf = {
 	full: 'It shows names, notes, and command lines with known secrets masked (web.commands: full).',
 	short: 'It shows names, notes, and the names of programs without their arguments (web.commands: short).',
-	none: 'It shows names and notes, and nothing of what runs (web.commands: none).',
+	none: 'It shows names and notes, and nothing about running programs (web.commands: none).',
 } as const;
 
 export const web: Command = {
@@ -37,7 +37,7 @@ export const web: Command = {
 		},
 		host: {
 			value: 'HOST',
-			summary: 'listen on this address (default: 127.0.0.1, to which only this machine can connect)',
+			summary: 'listen on this address (default: 127.0.0.1, which only this machine can reach)',
 			setting: 'web.host',
 		},
 		mine: {summary: 'serve a private dashboard that acts as you, and print how to open it'},
@@ -90,7 +90,7 @@ export const web: Command = {
 					if (goesOn && waitsFor !== error.message) {
 						waitsFor = error.message;
 						app.remark(
-							`${error.message}. ${error.code === 'no-pool' ? 'Other hosts are shown' : 'The dashboard waits for it'}.`,
+							`${error.message}. ${error.code === 'no-pool' ? 'The dashboard shows the other hosts' : 'The dashboard waits until it can be reached'}.`,
 						);
 					}
 

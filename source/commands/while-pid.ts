@@ -11,7 +11,6 @@ import {processIdOf} from './adopt.js';
 import {acquireShown} from './shared/acquire.js';
 import {refuseBoth} from './shared/flag-values.js';
 
-/** The process that keeps the GPUs, and its name for messages. */
 type Keeper = {readonly process: ProcessIdentity; readonly name: string};
 
 const checkMs = 1000;
@@ -23,7 +22,7 @@ export function keeperPidOf(input: Input, engine: Engine | undefined): number | 
 	}
 
 	refuseBoth(input, 'while-pid', 'duration', 'The GPUs are released when the process ends.');
-	refuseBoth(input, 'while-pid', 'keep', 'These GPUs never go back before the process ends.');
+	refuseBoth(input, 'while-pid', 'keep', 'The GPUs stay reserved until the process ends, even if they are idle.');
 	refuseBoth(input, 'while-pid', 'on', 'The process must run on the same host as the GPUs.');
 	if (engine !== undefined) {
 		throw new CanhazgpuError('failed', 'With Slurm, a process cannot keep GPUs', {
@@ -37,12 +36,12 @@ export function keeperPidOf(input: Input, engine: Engine | undefined): number | 
 /** The pid namespace in which the machine started (PROC_PID_INIT_INO in the kernel). Linux only. */
 const firstNamespace = '4026531836';
 
-/** Throws if other processes of the machine would not see the end of a process: a container can end with all its processes. */
+/** Throws if the end of the process cannot be seen from outside: a container can end with all its processes. */
 function checkVisible({namespace}: ProcessIdentity): void {
 	if (namespace !== undefined && namespace !== firstNamespace) {
 		throw new CanhazgpuError(
 			'failed',
-			'A process in a container cannot keep GPUs: outside, nobody can see when it ends',
+			'A process in a container cannot keep GPUs, because its end cannot be seen from outside',
 			{
 				hint: 'Nothing was reserved. Start the command with canhazgpu run, or reserve for a time with --duration.',
 			},
@@ -78,7 +77,7 @@ export async function keeperOf(app: App, world: OpenWorld, pid: number): Promise
 const hasEnded = ({host}: OpenWorld, {process}: Keeper): boolean => host.liveness([process])[0] === 'dead';
 
 const ended = ({name}: Keeper): CanhazgpuError =>
-	new CanhazgpuError('not-found', `${name.replace(/^p/v, 'P')} has ended`, {hint: 'Nothing is held.'});
+	new CanhazgpuError('not-found', `${name.replace(/^p/v, 'P')} has ended`, {hint: 'No GPUs are reserved.'});
 
 type Wait = {
 	readonly request: AcquireRequest;

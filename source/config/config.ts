@@ -9,9 +9,8 @@ export type Config = {
 	readonly get: <Path extends SettingPath>(path: Path) => SettingValue<Path> | undefined;
 	/** Whether a flag, the environment or a file sets the value. */
 	readonly isGiven: (path: SettingPath) => boolean;
-	/** Returns the value that the machine's files alone set, or the default. It decides what this process does for other accounts. */
+	/** Returns the value from files of the machine, or the default. Decides what this process does for other accounts. */
 	readonly getForOthers: Config['get'];
-	/** Warnings for stderr, such as unknown keys. */
 	readonly warnings: readonly string[];
 };
 

@@ -26,7 +26,7 @@ function show(value: unknown): string {
 
 export const isSecret = (path: SettingPath): boolean => settings[path].isSecret;
 
-/** Limits for config files. No valid file has as many levels or keys. */
+/** Maximum depth and number of keys of a config file. No valid file needs more. */
 const deepest = 8;
 const mostKeys = 1000;
 
@@ -98,7 +98,7 @@ const warningsOf = (
 
 /** Returns the error for a file or section that is not a map. Its message omits the value, which can be a Redis URL with a password. */
 const noMap = (where: string, value: unknown): CanhazgpuError =>
-	new CanhazgpuError('config', `${where} settings by name, not ${Array.isArray(value) ? 'a list' : 'a single value'}`, {
+	new CanhazgpuError('config', `${where} a map of settings, not ${Array.isArray(value) ? 'a list' : 'a single value'}`, {
 		hint: 'Write them as, for example, redis: {host: localhost}.',
 	});
 
@@ -109,22 +109,22 @@ function requireUnexposed({file, kind, isExposed}: ConfigFile, path: SettingPath
 	if (isExposed && path === 'notify.to' && hasUrl(value as readonly Target[])) {
 		throw new CanhazgpuError(
 			'config',
-			`${file}: notify.to has a URL, which is a secret, and others can read the file`,
+			`${file}: notify.to contains a URL, which is a secret, but others can read the file`,
 			{
 				hint:
 					kind === 'machine'
-						? `Move notify.to to ${usualRootFile}, which only root reads. See: canhazgpu help notifications`
-						: `Let nobody else read it: chmod 600 ${file}`,
+						? `Move notify.to to ${usualRootFile}, which only root can read. See: canhazgpu help notifications`
+						: `Make it readable only by you: chmod 600 ${file}`,
 			},
 		);
 	}
 }
 
-/** Whether a setting counts in a file of this kind. The file for root's secrets must not lead root to another pool than everybody else. */
+/** Whether a file of this kind can set a setting. The file for root's secrets must not direct root to another pool. */
 const counts = (kind: ConfigFile['kind'], path: SettingPath): boolean =>
 	kind === 'local' ? settings[path].isHarmless : kind !== 'root' || path.startsWith('notify.');
 
-/** Adds the settings of a file to `values`. Throws `config` for a wrong one. */
+/** Adds the settings of a file to `values`. Throws `config` for an invalid setting. */
 export function readSettings(source: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
 	const {file, content, kind} = source;
 	// The file is empty or contains only comments.
@@ -133,7 +133,7 @@ export function readSettings(source: ConfigFile, values: Map<SettingPath, unknow
 	}
 
 	if (!isPlainObject(content)) {
-		throw noMap(`${file} must hold`, content);
+		throw noMap(`${file} must be`, content);
 	}
 
 	const unknown: string[] = [];
@@ -142,7 +142,7 @@ export function readSettings(source: ConfigFile, values: Map<SettingPath, unknow
 	for (const [path, raw] of leavesOf(content, file)) {
 		count++;
 		if (count > mostKeys) {
-			throw tooMuch(file, `it holds more than ${mostKeys} settings`);
+			throw tooMuch(file, `it has more than ${mostKeys} settings`);
 		}
 
 		// In files of the Go program, an empty value such as `run.timeout: ""` means that the key is not set.

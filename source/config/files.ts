@@ -22,14 +22,12 @@ export type ConfigFile = {
 type FoundFiles = {
 	/** The files in order of precedence: later files override earlier ones. */
 	readonly files: readonly ConfigFile[];
-	/** Warnings about ignored files, one line each. */
 	readonly warnings: readonly string[];
 };
 
 export type ConfigLocations = {
 	/** The file of `--config`. If it is given, it must exist, and no other file is read. */
 	readonly named: string | undefined;
-	/** Whether to read the file in the working directory. */
 	readonly readsDirectory?: boolean;
 	/** Whether the named file may be a pipe or a device. Its writer can keep this program waiting. */
 	readonly readsStreams?: boolean;
@@ -40,7 +38,7 @@ export type ConfigLocations = {
 
 type FileText = {readonly text: string; readonly isExposed: boolean};
 
-/** The largest size of a config file. No config needs this size. */
+/** Maximum size of a config file. */
 const longestBytes = 1_048_576;
 
 const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>
@@ -144,7 +142,7 @@ function entryOf(file: string): Stats | undefined {
 function readMachineFile(file: string, mode = '644'): FileText | undefined {
 	return readText(file, {
 		judge(status) {
-			const hint = `Allow only root to change it: sudo chown root ${file} && sudo chmod ${mode} ${file}`;
+			const hint = `Make it writable only by root: sudo chown root ${file} && sudo chmod ${mode} ${file}`;
 			if (status.uid !== 0 && status.uid !== statSync(path.dirname(file)).uid) {
 				throw refuse(file, `it ${ownerText(status)}, but must belong to root`, hint);
 			}
@@ -160,7 +158,7 @@ function readMachineFile(file: string, mode = '644'): FileText | undefined {
 function readHomeFile(file: string, entry: Stats): FileText | undefined {
 	const mustBeOurs = (status: Stats, what: string): void => {
 		if (!isOurs(status)) {
-			throw new PassedOver(`${file} is not read: ${what} ${ownerText(status)}`);
+			throw new PassedOver(`${file} is ignored: ${what} ${ownerText(status)}`);
 		}
 	};
 
@@ -170,7 +168,7 @@ function readHomeFile(file: string, entry: Stats): FileText | undefined {
 		judge(status) {
 			mustBeOurs(status, 'it');
 			if (isWritableByOthers(status)) {
-				throw refuse(file, 'others can change it', `Allow only yourself to change it: chmod go-w ${file}`);
+				throw refuse(file, 'others can change it', `Make it writable only by you: chmod go-w ${file}`);
 			}
 		},
 	});
@@ -180,9 +178,9 @@ const localName = '.canhazgpu.yaml';
 
 /** Reads the file in the working directory. Checks it carefully, because that directory can belong to any account. */
 function readLocalFile(file: string, entry: Stats): FileText | undefined {
-	const passOver = (why: string): PassedOver => new PassedOver(`${file} is not read: ${why}`);
+	const passOver = (why: string): PassedOver => new PassedOver(`${file} is ignored: ${why}`);
 	if (effectiveUid() === 0) {
-		throw passOver('root reads no settings from its current directory');
+		throw passOver('root does not read settings from the current directory');
 	}
 
 	const directory = statSync('.');
@@ -195,7 +193,7 @@ function readLocalFile(file: string, entry: Stats): FileText | undefined {
 	}
 
 	if (isWritableByOthers(directory)) {
-		throw passOver('others can write in its directory');
+		throw passOver('others can write to its directory');
 	}
 
 	return readText(file, {
@@ -245,7 +243,7 @@ export function ownConfigFile(named: string | undefined): {
 } {
 	const home = findHome();
 	if (named === undefined && home === undefined) {
-		throw new CanhazgpuError('config', 'There is no home directory for a config file', {
+		throw new CanhazgpuError('config', 'This account has no home directory for a config file', {
 			hint: 'Set HOME to a directory of your own, or name a file: --config FILE',
 		});
 	}

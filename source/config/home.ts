@@ -1,10 +1,7 @@
 import {homedir} from 'node:os';
 import path from 'node:path';
 
-/**
-Returns the home directory of this account. Returns undefined if HOME is relative, or if HOME is not set and the account is not in /etc/passwd, as in
-many containers.
-*/
+/** Returns the home directory. Undefined if HOME is relative, or unset for an account without an entry in /etc/passwd, as in many containers. */
 export function findHome(): string | undefined {
 	try {
 		const home = homedir();

@@ -75,7 +75,7 @@ function withJson(content: Record<string, unknown>, values: SavedSettings): stri
 async function changed(file: string, text: string, values: SavedSettings): Promise<string> {
 	const content = (await parse(file, text)) ?? {};
 	if (!isPlainObject(content)) {
-		throw refuse(file, 'it does not hold settings by name', 'Fix the file first.');
+		throw refuse(file, 'it is not a map of settings', 'Fix the file first.');
 	}
 
 	if (saysAll(content, values)) {

@@ -1,7 +1,4 @@
-/**
-All settings with their types, limits and defaults. A setting's path is its position in a config file (`redis.port`). In capitals, the path is also
-the name of its environment variable (`CANHAZGPU_REDIS_PORT`).
-*/
+/** All settings. The path of a setting is its position in a config file (`redis.port`), and names its environment variable (`CANHAZGPU_REDIS_PORT`). */
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
@@ -18,12 +15,11 @@ import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';
 
-/** Accepts a text that is not empty. `what` is the message if the check fails. */
-const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
+/** Accepts text that is not empty. `what` is the message if the check fails. */
+const text = (what = 'text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
 
-/** Accepts a note, which everybody sees beside the reservation. */
 const note = () => {
-	const what = `a text of at most ${longestNote} characters`;
+	const what = `text of at most ${longestNote} characters`;
 	return v.pipe(
 		text(),
 		v.check((typed) => noteProblem(typed) === undefined, what),
@@ -64,7 +60,6 @@ const duration = (examples = '30m, 2h or 1h30m') => {
 	);
 };
 
-/** Accepts the duration of a reservation. */
 const wholeDuration = () => {
 	const what = 'a duration of at least one second, such as 30m, 2h or 1h30m';
 	return v.pipe(duration(), v.minValue(shortestHoldSeconds, what));
@@ -89,7 +84,6 @@ const memorySize = size(parseMemoryMiB, '40G or 40GiB');
 
 const shareSize = size(parseShareMiB, '8G or 8GiB');
 
-/** Accepts GPU models as a list or as text with commas. */
 const models = () => {
 	const what = 'a list of GPU models such as h100,a100';
 	return v.pipe(
@@ -101,7 +95,7 @@ const models = () => {
 
 /** Accepts the columns of the monitor, in order, as a list or as text with commas. */
 const gpuColumns = () => {
-	const what = `a list of columns out of ${gpuColumnNames.join(', ')}`;
+	const what = `a list of some of these columns: ${gpuColumnNames.join(', ')}`;
 	return v.pipe(
 		v.array(v.picklist(gpuColumnNames, what), what),
 		v.minLength(1, what),
@@ -113,7 +107,7 @@ const gpuColumns = () => {
 
 /** Accepts the keys for each action, as a map or as text such as `release=D,search-next=n`. The monitor checks the names of the actions. */
 const keys = () => {
-	const what = 'keys by the name of their action, such as {release: D, search-next: [n, F]}';
+	const what = 'a map from actions to keys, such as {release: D, search-next: [n, F]}';
 	const key = v.union([v.string(what), v.number(what)], what);
 	return v.pipe(
 		v.unknown(),
@@ -171,7 +165,6 @@ const remoteHost = () => {
 	return v.pipe(v.string(what), v.check(isRemoteHost, what));
 };
 
-/** Accepts a program and its arguments, as a list. */
 const words = (what: string) => v.pipe(v.array(v.string(what), what), v.minLength(1, what));
 
 const webAddress = () => {
@@ -179,7 +172,6 @@ const webAddress = () => {
 	return v.pipe(v.string(what), v.url(what), v.regex(/^https?:\/\//v, what));
 };
 
-/** Accepts the targets of notices as a list, and parses them. */
 const targets = () => {
 	const what = `a list of ${targetForms}`;
 	return v.pipe(
@@ -198,7 +190,7 @@ const events = () => {
 };
 
 const quietTime = () => {
-	const what = 'two times of day such as 22:00-07:00';
+	const what = 'a start and an end time, such as 22:00-07:00';
 	return v.pipe(
 		v.string(what),
 		v.transform((typed) => parseQuietTime(typed)),
@@ -208,7 +200,7 @@ const quietTime = () => {
 
 /** Accepts a CUDA version. It must be text, because YAML would read `12.0` as the number 12. */
 const cudaVersion = () => {
-	const what = 'a version of CUDA as text, such as "12.4"';
+	const what = 'a CUDA version such as "12.4" (in YAML, with quotes)';
 	return v.pipe(v.string(what), v.trim(), v.regex(cudaVersionPattern, what));
 };
 
@@ -226,10 +218,7 @@ function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallb
 	};
 }
 
-/**
-Marks a setting that is also read from the working directory's file, which can come from anywhere, such as a repository. At worst, such a setting
-causes a wrong amount, time, note or color, which the user sees. All other settings decide whom to trust, or what to run or end.
-*/
+/** Marks a setting that is also read from the working directory, where its file can come from anybody. At worst, it causes a wrong value that the user sees. */
 const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
 
 /** Marks a setting whose value is never shown. host/tool/secrets.ts keeps its environment variable from child processes. */

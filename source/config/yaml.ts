@@ -10,7 +10,7 @@ export class YamlProblem extends Error {
 
 /** Messages for frequent mistakes. The parser's own messages are not used, because they quote the file. */
 const mistakes: Partial<Record<ErrorCode, string>> = {
-	BAD_DQ_ESCAPE: String.raw`a \ in double quotes that starts no known escape (write \\ for a backslash)`,
+	BAD_DQ_ESCAPE: String.raw`a \ in double quotes does not start a known escape sequence (write \\ for a backslash)`,
 	BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
 	BAD_SCALAR_START: 'text that begins with this character needs quotes',
 	BLOCK_AS_IMPLICIT_KEY: 'there is a key inside a value: the indentation is wrong, or text with a colon needs quotes',
@@ -38,7 +38,7 @@ function* tokensOf(source: string, lines: LineCounter) {
 	for (const lexeme of new Lexer().lex(source)) {
 		count++;
 		if (count > mostLexemes) {
-			throw new YamlProblem(`it holds more than ${mostLexemes} words and punctuation marks`);
+			throw new YamlProblem(`it has more than ${mostLexemes} words and punctuation marks`);
 		}
 
 		yield* parser.next(lexeme);
@@ -70,11 +70,11 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 			}
 
 			if (aliasCount > mostAliases) {
-				throw new YamlProblem(`it holds more than ${mostAliases} aliases`);
+				throw new YamlProblem(`it has more than ${mostAliases} aliases`);
 			}
 		},
 		Map(_, {items, range, anchor}) {
-			// The visitor calls only the most specific of these functions for each node.
+			// For each node, the visitor calls only the most specific of these functions.
 			if (anchor !== undefined) {
 				anchors.add(anchor);
 			}

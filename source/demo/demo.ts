@@ -27,13 +27,11 @@ type Options = {
 
 export type Demo = {
 	readonly store: Store;
-	/** Stops all simulated people. */
 	readonly close: () => Promise<void>;
 };
 
 const usualCount = 8;
 
-/** Returns the idle time of a person's lease at the start. */
 const idleOf = ({idle, back}: Person, now: number): LeaseIdle | undefined =>
 	idle === undefined
 		? undefined
@@ -43,7 +41,6 @@ const idleOf = ({idle, back}: Person, now: number): LeaseIdle | undefined =>
 				...(back !== undefined && {warned: Math.floor(now), deadline: Math.round(now + back)}),
 			};
 
-/** Moves the start of a person's lease into the past. */
 async function backdate({store}: World, {leaseId}: Grant, person: Person): Promise<void> {
 	const {gpus, now} = await store.read();
 	const seconds = person.since ?? 0;

@@ -1,4 +1,4 @@
-/** The simulated people of a demonstration. They reserve, wait and release with the same operations as real users. */
+/** The simulated people of a demonstration. */
 import {sendHeartbeat, findJobLease, endJobLease, withJob} from '../core/operations/job-lease.js';
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
@@ -25,7 +25,6 @@ export type Actor = {
 	readonly person: Person;
 	readonly world: World;
 	readonly request: AcquireRequest;
-	/** Aborted when the demonstration ends. */
 	readonly signal: AbortSignal;
 };
 
@@ -86,7 +85,6 @@ async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): 
 	await endJobLease(world, jobLease, 'exited');
 }
 
-/** Keeps the GPUs for as long as the person needs them, then releases them. */
 async function keep(actor: Actor, grant: Grant, seconds: number): Promise<void> {
 	const {world, request, signal} = actor;
 	const {tenure, requester} = request;

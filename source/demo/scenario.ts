@@ -1,7 +1,4 @@
-/**
-The scenario of `--demo`: an afternoon on a shared machine. Two people run long jobs, one forgot a notebook, others come and go, some wait, two
-use GPUs without a reservation, and one GPU is broken.
-*/
+/** The scenario of `--demo`: a shared machine with long jobs, a forgotten notebook, a queue, use without a reservation and a broken GPU. */
 import type {Scenario} from '../gpu/simulated/scenario.js';
 
 const minute = 60;
@@ -130,10 +127,7 @@ const idleOf = (account: string): NonNullable<Scenario['people']>[number] => ({
 	idle: hour - 8,
 });
 
-/**
-Returns the scenario on a larger machine with two GPU models and some shared GPUs. One process of the user runs without a reservation, so that the
-user can try to adopt or kill a process. Idle reservations go back: one of the user, who can keep it, and one that another person waits for.
-*/
+/** Returns the scenario on a larger machine. The user has an idle reservation to keep, and a process without a reservation to adopt or kill. */
 export const demoScenarioFor = (account: string): Scenario => ({
 	...demoScenario,
 	gpus: 12,

@@ -76,16 +76,16 @@ const endings: Readonly<Record<string, string>> = {
 	exited: 'the job ended',
 	signalled: 'a signal ended the job',
 	timeout: 'the job was stopped at its time limit',
-	'holder-died': 'the process was gone',
+	'holder-died': 'its process was gone',
 	'heartbeat-lost': 'its heartbeat stopped',
 	reboot: 'the machine was restarted',
-	'pool-reset': 'the pool was made again',
+	'pool-reset': 'the pool was created again',
 	'queue-left': 'its request left the queue or continued without the GPUs',
-	'taken-by-earlier': 'an entry earlier in the queue took the GPUs held while waiting',
+	'taken-by-earlier': 'an entry ahead in the queue took the GPUs it held',
 	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
-	reclaimed: 'idle after a warning, and back in the pool',
+	reclaimed: 'still idle after a warning, so back in the pool',
 	'over-limit': 'a limit keeps it waiting, and another entry took the GPUs it held',
-	'beyond-limit': 'beyond its limit, after a warning, because somebody else waits',
+	'beyond-limit': 'beyond its limit, and somebody else was waiting',
 	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',
 };
 
@@ -127,8 +127,8 @@ function changedPoolText(record: AuditRecord): string {
 	const {reason, until, before = {}} = record;
 	const now = poolText(record);
 	if (reason === 'restored') {
-		const asOf = until === undefined ? '' : `, in its state of ${eventTime(until, record.time)}`;
-		return `${whoText(record)} put the pool back after the store had lost it: ${now}${asOf}`;
+		const asOf = until === undefined ? '' : `, as it was at ${eventTime(until, record.time)}`;
+		return `${whoText(record)} restored the pool after the store had lost it: ${now}${asOf}`;
 	}
 
 	const was = poolText(before);
@@ -146,7 +146,7 @@ function policyText(record: AuditRecord): string {
 }
 
 function unreservedText({account, owner, gpus, until, time}: AuditRecord): string {
-	const left = until === undefined ? '' : `: left by job of ${nameText(owner)}, ended ${clockTime(until, time)}`;
+	const left = until === undefined ? '' : `: left by a job of ${nameText(owner)} that ended at ${clockTime(until, time)}`;
 	return `${nameText(account)} uses ${gpuList(gpus)} without a reservation${left}`;
 }
 
@@ -154,7 +154,7 @@ function idleText(record: AuditRecord): string {
 	const {until, reason, time} = record;
 	if (reason === undefined) {
 		const when = until === undefined ? '' : ` at ${clockTime(until, time)}`;
-		return `${holderText(record)} does not use ${heldText(record)}: back to the pool${when} unless used`;
+		return `${holderText(record)} is not using ${heldText(record)}, which goes back to the pool${when} unless used`;
 	}
 
 	if (reason === 'kept' && until !== undefined) {
@@ -162,20 +162,19 @@ function idleText(record: AuditRecord): string {
 	}
 
 	const why = Object.hasOwn(withdrawals, reason) ? withdrawals[reason] : harmless(reason);
-	return `${holderText(record)} stays with ${heldText(record)}: ${why}`;
+	return `${holderText(record)} keeps ${heldText(record)}: ${why}`;
 }
 
 function beyondLimitText(record: AuditRecord): string {
 	const {until, reason, time} = record;
 	if (reason === undefined) {
 		const when = until === undefined ? '' : ` at ${clockTime(until, time)}`;
-		return `${holderText(record)} is beyond its limit with ${heldText(record)}, and somebody else waits: back to the pool${when}`;
+		return `${holderText(record)} is beyond its limit with ${heldText(record)}, which goes back to the pool${when}, because somebody else is waiting`;
 	}
 
-	return `${holderText(record)} stays with ${heldText(record)}: ${reason === 'unwanted' ? 'nobody else waits any more' : harmless(reason)}`;
+	return `${holderText(record)} keeps ${heldText(record)}: ${reason === 'unwanted' ? 'nobody else is waiting any more' : harmless(reason)}`;
 }
 
-/** Why the warning of an idle reservation was withdrawn. */
 const withdrawals: Readonly<Record<string, string>> = {
 	used: 'in use again',
 	kept: 'kept by its owner',
@@ -215,7 +214,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 		`${nameText(record.account)} uses ${gpuList(record.gpus)}, which ${nameText(record.owner)} has reserved`,
 	overuse: (record) =>
 		record.reason === undefined
-			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuList(record.gpus)}, more than the share of ${memoryText(record.memoryMiB)} that it asked for`
+			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuList(record.gpus)}, more than its share of ${memoryText(record.memoryMiB)}`
 			: `${whoText(record)} is back within the share of ${memoryText(record.memoryMiB)} of ${gpuList(record.gpus)}`,
 	idle: idleText,
 	'beyond-limit': beyondLimitText,

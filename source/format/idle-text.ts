@@ -8,19 +8,16 @@ import {counted} from './text/numbers.js';
 /** Formats a time in seconds since the epoch as a time of day. */
 type Clock = (time: number) => string;
 
-/** After the deadline, the GPUs go back when somebody waits for them. */
 const whenText = (deadline: number, now: number, clock: Clock): string =>
-	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody waits';
+	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody is waiting';
 
 /** Returns `idle, goes back at 12:04 unless used`. */
 export const idleText = ({deadline}: Warning, now: number, clock: Clock = (time) => clockTime(time, now)): string =>
 	`idle, goes back ${whenText(deadline, now, clock)}`;
 
-/** Returns `idle since 11:04, goes back at 12:04 unless used`. */
 export const idleSinceText = ({since, deadline}: Warning, now: number, clock: Clock): string =>
 	`idle since ${clock(since)}, goes back ${whenText(deadline, now, clock)}`;
 
-/** Returns the warning for the owner: `GPU 3 goes back at 12:04 unless used: idle since 11:04`. */
 export const ownIdleText = (gpus: readonly number[], {since, deadline}: Warning, now: number, clock: Clock): string =>
 	`${gpuList(gpus)} ${gpus.length === 1 ? 'goes' : 'go'} back ${whenText(deadline, now, clock)}: idle since ${clock(since)}`;
 

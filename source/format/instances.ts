@@ -67,7 +67,6 @@ export function partsOfHoldings(holdings: readonly HeldPart[]): string {
 export const partName = ({index, lease: {mig} = {}}: HeldPart): string =>
 	mig === undefined ? `GPU ${index}` : `MIG instance ${instanceText({gpu: index, number: mig.number})}`;
 
-/** Returns `GPU(s): [1 3]`, as the Go program writes it, or `MIG instance(s): [0:1]`. */
 export const namedText = (ids: readonly number[], instances: readonly InstanceName[]): string =>
 	instances.length > 0 && ids.length === 0
 		? `MIG instance(s): [${instances.map((name) => instanceText(name)).join(' ')}]`

@@ -1,7 +1,7 @@
 import type {Fence, IsolationProblem, NamespaceSetting} from '../core/model/isolation.js';
 import {sanitize} from './text/text.js';
 
-/** Limit in characters, enough for the message of any tool. */
+/** Maximum number of characters, enough for the message of any tool. */
 const longestText = 200;
 
 const packages: Readonly<Record<'bwrap' | 'nsenter' | 'systemd-run', readonly [what: string, name: string]>> = {
@@ -25,11 +25,11 @@ type Kind = IsolationProblem['kind'];
 /** Returns a sentence about the setting to change. AppArmor can allow user namespaces for bubblewrap alone. */
 function namespaceRemedy({settings}: Extract<IsolationProblem, {kind: 'no-namespaces'}>): string {
 	if (settings[0]?.name.includes('apparmor') === true) {
-		return 'Give bubblewrap an AppArmor profile that allows them (canhazgpu help isolation), or allow them for all programs: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and the same in /etc/sysctl.d/60-userns.conf';
+		return 'Give bubblewrap an AppArmor profile that allows them (canhazgpu help isolation), or allow them for all programs: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and set the same in /etc/sysctl.d/60-userns.conf';
 	}
 
 	const wanted = settings.map((setting) => `${setting.name}=${setting.wanted}`).join(' ');
-	return `Allow them: sudo sysctl ${wanted}, and the same in /etc/sysctl.d/60-userns.conf`;
+	return `Allow them: sudo sysctl ${wanted}, and set the same in /etc/sysctl.d/60-userns.conf`;
 }
 
 const takeWhatWorks = 'Use --isolate without a method: it chooses one that works here.';
@@ -49,7 +49,7 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 		},
 	},
 	'needs-root': {
-		reason: ({fence}) => `${fenceText(fence)} can isolate only jobs of root`,
+		reason: ({fence}) => `${fenceText(fence)} can isolate only the jobs of root`,
 		remedy: 'Use --isolate without a method: it chooses bubblewrap, which needs no privileges.',
 	},
 	'no-systemd': {reason: 'this machine does not run systemd', remedy: takeWhatWorks},
@@ -80,7 +80,7 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 	},
 	'granted-refuses': {
 		reason: ({device}) => `${sanitize(device)}, which was granted, cannot be opened`,
-		remedy: 'See whether it opens without isolation, and who may: ls -l /dev/nvidia* /dev/dri',
+		remedy: 'Check whether it can be opened without isolation, and who has permission: ls -l /dev/nvidia* /dev/dri',
 	},
 };
 
@@ -93,7 +93,6 @@ function wordsOf(problem: IsolationProblem): {readonly reason: string; readonly 
 	};
 }
 
-/** Returns why a job is not isolated, to follow a colon. */
 export const isolationReason = (problem: IsolationProblem): string => wordsOf(problem).reason;
 
 export const isolationRemedy = (problem: IsolationProblem): string | undefined => wordsOf(problem).remedy;

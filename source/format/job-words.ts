@@ -1,4 +1,4 @@
-/** Says in sentences how jobs are, and shows the end of their output. For readers without a terminal. */
+/** Describes jobs and the end of their output in sentences, for readers without a terminal. */
 import {isOver} from '../core/rules/jobs/start.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
 import {noteWords} from './text/note.js';
@@ -18,10 +18,10 @@ function jobSentence(row: JobRow, now: number): string {
 
 export const jobWords = (rows: readonly JobRow[], now: number): string =>
 	rows.length === 0
-		? 'You have no jobs that wait, run or ended during the last day.'
+		? 'You have no waiting or running jobs, and none that ended in the last day.'
 		: rows.map((row) => jobSentence(row, now)).join(' ');
 
-/** Returns a line as a terminal would finally show it: a progress bar goes back to the start of its line and writes it again. */
+/** Returns a line as a terminal finally shows it. A progress bar overwrites its line after each carriage return. */
 const finalLine = (line: string): string =>
 	line
 		.split('\r')
@@ -33,7 +33,6 @@ const finalLine = (line: string): string =>
 type Output = {
 	readonly row: JobRow;
 	readonly file: string;
-	/** The end of the output. */
 	readonly bytes: Uint8Array;
 	/** Whether the output has more before these bytes. */
 	readonly isCut: boolean;
@@ -44,10 +43,10 @@ export function outputWords({row, file, bytes, isCut}: Output, most: number): st
 	const about = `Job ${sanitize(row.id)} is ${row.state.toUpperCase()}`;
 	const all = new TextDecoder().decode(bytes).replace(/\n$/v, '').split('\n');
 	if (bytes.length === 0) {
-		return `${about}. It has written nothing${isOver(row) ? '' : ' so far'}.`;
+		return `${about}. It has not written any output${isOver(row) ? '' : ' so far'}.`;
 	}
 
-	// The first line is not whole, unless there is no other.
+	// The first line is incomplete, so it is dropped unless it is the only one.
 	const whole = isCut && all.length > 1 ? all.slice(1) : all;
 	const shown = whole.slice(-most);
 	const isAll = !isCut && shown.length === all.length;

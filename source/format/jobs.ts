@@ -1,4 +1,3 @@
-/** The words, the table and the JSON about jobs. */
 import type {Dependency, Job, JobState} from '../core/model/jobs.js';
 import {jobIdOf} from '../core/rules/jobs/ids.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
@@ -13,7 +12,6 @@ import {ruledTable, type Cell, type Sacrifices} from './text/table.js';
 import {noteWords, shownVia} from './text/note.js';
 import {sanitize, shorten} from './text/text.js';
 
-/** Returns what a pending job waits for. */
 export function startText(start: Start, now: number): string {
 	switch (start.kind) {
 		case 'now': {
@@ -29,7 +27,7 @@ export function startText(start: Start, now: number): string {
 		}
 
 		case 'in-turn': {
-			return `waits for its turn: ${counted(start.before, 'job')} of the array first`;
+			return `waits for ${counted(start.before, 'earlier job')} of the array`;
 		}
 
 		case 'never': {
@@ -115,7 +113,6 @@ const sacrifices: Sacrifices = [
 type TableOptions = {
 	readonly now: number;
 	readonly width: number | undefined;
-	/** Whether to show whose jobs they are. */
 	readonly hasUsers: boolean;
 };
 

@@ -1,7 +1,7 @@
 import type {NumaProblem} from '../core/model/numa.js';
 import {sanitize, shorten} from './text/text.js';
 
-/** Limit in characters, enough for the message of any tool. */
+/** Maximum number of characters, enough for the message of any tool. */
 const longestText = 200;
 
 function reasonOf(problem: NumaProblem): string {

@@ -10,7 +10,6 @@ export const ownerText = (account: string, label: string | undefined): string =>
 
 export const holderText = (held: Lease | QueueEntry): string => ownerText(ownerOf(held), labelOf(held));
 
-/** Returns the GPUs and instances that belong to other users, without their count: `GPU(s): [0 1]`. */
 const partsOfNotYours = (notYours: readonly HeldPart[]): string =>
 	namedText(
 		notYours.filter(({lease}) => lease.mig === undefined).map(({index}) => index),
@@ -31,11 +30,11 @@ export function notYoursError(
 }
 
 export const gone = (what: string): CanhazgpuError =>
-	new CanhazgpuError('not-found', `${what} has ended meanwhile`, {hint: 'Nothing was changed.'});
+	new CanhazgpuError('not-found', `${what} has already ended`, {hint: 'Nothing was changed.'});
 
 export const notOwner = (whose: string, owner: string): CanhazgpuError =>
 	new CanhazgpuError('not-owner', `${whose} belongs to ${sanitize(owner)}`, {
-		hint: 'Nothing was changed. Only what is yours can be changed here.',
+		hint: 'Nothing was changed. You can change only what is yours.',
 	});
 
 /** Throws unless the requester's account owns the lease. For interfaces in which even root changes only its own. */

@@ -4,7 +4,6 @@ import {sanitize} from './text/text.js';
 const wordList = (words: readonly string[]): string =>
 	new Intl.ListFormat('en', {style: 'long', type: 'conjunction'}).format(words);
 
-/** Returns one sanitized line about a policy that cannot be applied in full. */
 export function policyProblemText(snapshot: StoredPolicy): string | undefined {
 	const doubt = policyDoubtOf(snapshot);
 	return (

@@ -1,9 +1,7 @@
 import type {ProcessRight} from '../core/rules/pool/process-right.js';
 
 type Words = {
-	/** The word for a table column. */
 	readonly short: string;
-	/** The words that complete a sentence about the process. */
 	readonly meaning: string;
 };
 
@@ -12,6 +10,6 @@ export const processRightText: Readonly<Record<ProcessRight, Words>> = {
 	unreserved: {short: 'unreserved', meaning: 'uses the GPU without a reservation'},
 	unknown: {short: 'unknown', meaning: 'may belong to the holder, but its owner is unknown'},
 	little: {short: 'small use', meaning: 'uses so little that the GPU counts as free'},
-	desktop: {short: 'desktop', meaning: 'draws a screen, and needs no reservation'},
+	desktop: {short: 'desktop', meaning: 'drives a display, and needs no reservation'},
 	holder: {short: 'holder', meaning: 'belongs to the holder of the GPU'},
 };

@@ -47,7 +47,7 @@ export function reminderText(
 	if (kind === 'beyond-limit' && beyondLimit !== undefined) {
 		const {mostGpus, deadline, now} = beyondLimit;
 		const back = deadline > now ? `at ${clockTime(deadline, now)}` : 'soon';
-		return `${where} you hold more than your limit of ${counted(mostGpus, 'GPU')}, and somebody else waits. Your reservation of ${gpuList(gpus)}${about} goes back to the pool ${back}: end what runs there before. To give it back now: canhazgpu release --gpu-ids ${gpuRanges(gpus)}`;
+		return `${where} you hold more than your limit of ${counted(mostGpus, 'GPU')}, and somebody else is waiting. Your reservation of ${gpuList(gpus)}${about} goes back to the pool ${back}. Stop what runs there before then. To release it now: canhazgpu release --gpu-ids ${gpuRanges(gpus)}`;
 	}
 
 	if (kind === 'parked' && parked !== undefined) {

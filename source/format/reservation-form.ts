@@ -24,11 +24,11 @@ export type ReserveOffer = {
 	readonly gpuCountFor?: (needs: string) => number;
 	readonly instanceCount?: number;
 	readonly hasShares?: boolean;
-	/** How long a reservation lasts if nobody says it. */
+	/** The default duration of a reservation. */
 	readonly usualSeconds?: number | undefined;
 	/** Features that the engine lacks. Undefined for the local engine. */
 	readonly lacks?: ReadonlySet<Wish> | undefined;
-	/** Model names to suggest, for an engine that lacks features. */
+	/** Model names to suggest if the engine lacks features. */
 	readonly models?: readonly string[];
 };
 

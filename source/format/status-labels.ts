@@ -36,14 +36,14 @@ export function unreservedText(row: StatusRow): string | undefined {
 	return left === undefined ? used : `${used}, ${left}`;
 }
 
-/** Returns `left by job of alice, ended 12:04`, with the processes if others use the GPU too. */
+/** Returns `left by alice's job, ended 12:04`, with the processes if others use the GPU too. */
 export function leftText({left, processes, freeSeconds = 0}: StatusRow): string | undefined {
 	if (left === undefined) {
 		return undefined;
 	}
 
 	const which = left.processes.length === processes.length ? '' : `${processList(left.processes)} `;
-	return `${which}left by job of ${sanitize(left.account)}, ended ${clockTime(left.endedAt, left.endedAt + freeSeconds)}`;
+	return `${which}left by ${sanitize(left.account)}'s job, ended ${clockTime(left.endedAt, left.endedAt + freeSeconds)}`;
 }
 
 /** Returns what was left on a GPU, or the command that finds the owner of memory without a process. */
@@ -143,7 +143,7 @@ export function warningText(row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'warn
 	return row.warning && idleText(row.warning, now);
 }
 
-/** Returns `beyond its limit of 4 GPUs, goes back at 12:04` for a reservation that its account may only have while nobody else waits. */
+/** Returns `beyond its limit of 4 GPUs, goes back at 12:04` for a reservation that ends if somebody else waits. */
 export const limitText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'beyondLimit'>): string | undefined =>
 	row.beyondLimit && beyondLimitText(row.beyondLimit, nowOf(row));
 

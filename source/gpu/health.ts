@@ -42,7 +42,7 @@ const resetProblem = ({failure = '', recoveryAction = '', hasPendingPages}: Symp
 	}
 
 	if (/reset|reboot|drain/iv.test(recoveryAction)) {
-		return {kind: 'needs-reset', words: `The driver asks for: ${cap(recoveryAction, 100)}`};
+		return {kind: 'needs-reset', words: `The driver recommends: ${cap(recoveryAction, 100)}`};
 	}
 
 	return hasPendingPages === true
@@ -81,14 +81,14 @@ const heatProblem = ({
 	) {
 		return {
 			kind: 'temperature',
-			words: `${temperatureCelsius} °C, and it slows down at ${temperatureLimitCelsius} °C`,
+			words: `${temperatureCelsius} °C (the GPU slows down at ${temperatureLimitCelsius} °C)`,
 		};
 	}
 
 	return isBrakingForHeat === true
 		? {
 				kind: 'temperature',
-				words: `It slows down because of heat${temperatureCelsius === undefined ? '' : ` at ${temperatureCelsius} °C`}`,
+				words: `Slowed down by heat${temperatureCelsius === undefined ? '' : ` at ${temperatureCelsius} °C`}`,
 			}
 		: undefined;
 };

@@ -9,7 +9,7 @@ type Topic = {
 
 export const topics: Readonly<Record<string, Topic>> = {
 	setup: {
-		summary: 'Install it, make the pool, decide whom to trust, uninstall',
+		summary: 'Install canhazgpu, create a pool, decide whom to trust, uninstall',
 		otherNames: ['install', 'installation', 'uninstall', 'security', 'binary', 'acl'],
 		load: async () => import('./setup.md'),
 	},
@@ -19,7 +19,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./commands.md'),
 	},
 	jobs: {
-		summary: 'Jobs without a shell: submit, follow, cancel, arrays, dependencies',
+		summary: 'Background jobs: submit, follow, cancel, arrays, dependencies',
 		otherNames: ['detach', 'background', 'batch', 'array', 'logs', 'nohup', 'tmux', 'dependencies'],
 		load: async () => import('./jobs.md'),
 	},
@@ -29,7 +29,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./monitor.md'),
 	},
 	hosts: {
-		summary: 'Several machines together, also from a laptop',
+		summary: 'Use the GPUs of several machines, also from a laptop',
 		otherNames: ['boxes', 'fleet', 'remote', 'ssh', 'laptop', 'remote_hosts', 'machines'],
 		load: async () => import('./hosts.md'),
 	},

@@ -156,7 +156,7 @@ function readVersion(root: string): {readonly version: string} | {readonly probl
 		const version = read.kind === 'read' ? versionIn(name, read.text) : undefined;
 		return version === undefined
 			? {
-					problem: `has a ${name} that cannot be used: ${read.kind === 'refused' ? read.problem : 'it names no version'}`,
+					problem: `has a ${name} that cannot be used: ${read.kind === 'refused' ? read.problem : 'it contains no version'}`,
 				}
 			: {version};
 	}
@@ -175,7 +175,7 @@ function judge(root: string): CudaInstallation | RefusedCuda | undefined {
 
 	const programs = path.join(root, 'bin');
 	if (!isDirectory(programs)) {
-		return {root, problem: 'has no directory bin'};
+		return {root, problem: 'has no bin directory'};
 	}
 
 	const libraries = libraryDirectories.map((name) => path.join(root, name)).find((name) => isDirectory(name));
@@ -186,7 +186,7 @@ function judge(root: string): CudaInstallation | RefusedCuda | undefined {
 	if (problem !== undefined) {
 		const [directory, words] = problem;
 		const name = path.relative(root, directory);
-		return {root, problem: name === '' ? words! : `has a directory ${name} that is not safe: ${words}`};
+		return {root, problem: name === '' ? words! : `has an unsafe directory ${name}: it ${words}`};
 	}
 
 	return 'problem' in read ? {root, problem: read.problem} : {root, version: read.version, libraries};

@@ -1,22 +1,22 @@
 #!/bin/sh
 # Installs canhazgpu, or removes it. See usage below.
 set -eu
-# The directories that it makes are for everybody, too.
+# Other accounts must be able to read the new files and directories.
 umask 022
 
 usage() {
 	cat <<'END'
 Usage: ./install.sh [--prefix DIRECTORY] [--uninstall]
 
-Installs the program that lies beside this script, for everybody on this machine:
+Installs the program next to this script for everyone on this machine:
   PREFIX/bin/canhazgpu, and chg as a short name
-  completions of bash, zsh and fish
+  completion for bash, zsh and fish
   the man pages
-  a systemd unit for the dashboard, which is not started (with the prefix /usr/local or /usr)
-Files that are there from an earlier version are replaced.
+  systemd units, which are not started (only with the prefix /usr/local or /usr)
+Files of an earlier version are replaced.
 
-  --prefix DIRECTORY  where to install; /usr/local by default
-  --uninstall         removes what was installed there. The pool and its reservations stay.
+  --prefix DIRECTORY  where to install (default: /usr/local)
+  --uninstall         remove what was installed there, but keep the pool and its reservations
 
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 END
@@ -56,11 +56,11 @@ done
 case $prefix in
 /*) ;;
 '') refuse '--prefix needs a directory' ;;
-*) refuse "--prefix must be an absolute path, and this is $prefix" ;;
+*) refuse "--prefix must be an absolute path, not $prefix" ;;
 esac
 [ "$prefix" = / ] || prefix=${prefix%/}
 
-# Which files were installed, so that these and no others are removed.
+# The list of installed files, so that only these are removed.
 list=$prefix/share/canhazgpu/installed-files
 
 writable() {
@@ -81,38 +81,38 @@ remove_listed() {
 }
 
 if [ "$action" = uninstall ]; then
-	[ -f "$list" ] || fail "Nothing was installed in $prefix by this script" 'Another place: ./install.sh --uninstall --prefix DIRECTORY'
+	[ -f "$list" ] || fail "Nothing was installed in $prefix by this script" 'If it is elsewhere: ./install.sh --uninstall --prefix DIRECTORY'
 	if grep -q '/systemd/system/' "$list" && [ -d /run/systemd/system ]; then
 		systemctl disable --now canhazgpu-web.service canhazgpu-keep.service >/dev/null 2>&1 || :
 	fi
 	remove_listed
-	printf 'Removed canhazgpu from %s. The pool stays; see: Remove it, in the help topic setup.\n' "$prefix"
+	printf 'Removed canhazgpu from %s. The pool was not removed. To remove it, see the help topic setup.\n' "$prefix"
 	exit 0
 fi
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 program=$here/canhazgpu
-[ -f "$program" ] && [ -x "$program" ] || fail "There is no program canhazgpu beside $0" 'Unpack the whole archive, and run install.sh in it.'
-version=$("$program" --version) || fail "$program does not run on this machine ($(uname -s) $(uname -m))" 'Take the archive that is made for it.'
+[ -f "$program" ] && [ -x "$program" ] || fail "There is no program canhazgpu next to $0" 'Unpack the whole archive, and run install.sh in it.'
+version=$("$program" --version) || fail "$program does not run on this machine ($(uname -s) $(uname -m))" 'Download the archive for this kind of machine.'
 
-# The program of the same name in Go, or one that npm installed, is not ours to replace.
+# Does not replace the Go program of the same name, or a program that npm installed.
 for name in canhazgpu chg; do
 	file=$prefix/bin/$name
 	if [ -e "$file" ] || [ -L "$file" ]; then
 		[ -f "$list" ] && grep -qxF "$file" "$list" ||
-			fail "$file is there already, and was not installed by this script" 'Remove it first (with npm: npm uninstall --global canhazgpu), or take another --prefix.'
+			fail "$file already exists, and was not installed by this script" 'Remove it first (with npm: npm uninstall --global canhazgpu), or use another --prefix.'
 	fi
 done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-# Everything is made before anything is replaced.
+# All new files are created before any file is replaced.
 for shell in bash zsh fish; do
 	"$program" completion "$shell" >"$work/$shell"
 done
 
-# Put in place by a rename: a program that runs goes on with the file that it has.
+# Installs a file by a rename, so that a running program keeps its old file.
 put() {
 	mkdir -p "$(dirname "$3")"
 	cp "$1" "$3.new"
@@ -147,7 +147,7 @@ case $prefix in
 	;;
 esac
 
-# What an earlier version had and this one has not.
+# Removes files of an earlier version that this version does not have.
 if [ -f "$list" ]; then
 	grep -vxF -f "$work/installed" "$list" >"$work/old" || :
 	while IFS= read -r file; do
@@ -161,10 +161,10 @@ put "$work/installed" 644 "$list"
 printf 'Installed canhazgpu %s in %s.\n' "$version" "$prefix"
 case :$PATH: in
 *:"$prefix/bin":*) ;;
-*) printf 'It is not in your PATH yet: export PATH="%s/bin:$PATH"\n' "$prefix" ;;
+*) printf 'Its directory is not in your PATH yet: export PATH="%s/bin:$PATH"\n' "$prefix" ;;
 esac
-printf 'Next, once for this machine: sudo "%s/bin/canhazgpu" admin --store embedded\n' "$prefix"
+printf 'To create a pool, once for this machine: sudo "%s/bin/canhazgpu" admin --store embedded\n' "$prefix"
 if [ -f "$prefix/lib/systemd/system/canhazgpu-web.service" ]; then
-	printf 'The dashboard on 127.0.0.1:8080, if you want it: sudo systemctl enable --now canhazgpu-web\n'
+	printf 'To start the dashboard on 127.0.0.1:8080: sudo systemctl enable --now canhazgpu-web\n'
 	printf 'To let idle GPUs go back to the pool (canhazgpu help reclaim): sudo systemctl enable --now canhazgpu-keep\n'
 fi

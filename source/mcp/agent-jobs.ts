@@ -1,4 +1,4 @@
-/** The interface to the commands `run --detach`, `jobs`, `logs` and `cancel`, for the tools for jobs. */
+/** The interface that lets the tools for jobs use the commands `run --detach`, `jobs`, `logs` and `cancel`. */
 import type {EngineWorld} from '../core/operations/engine.js';
 import type {AcquireRequest} from '../core/rules/request/request.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
@@ -18,14 +18,12 @@ type Wanted = {
 
 export type JobOfAgent = {
 	readonly request: AcquireRequest;
-	/** The fields that `request` was made from. */
 	readonly wanted: Wanted;
 	readonly command: readonly [string, ...string[]];
 	/** How long the command may run, as the client has written it. */
 	readonly timeout: string;
 	/** The directory where the command starts. The default is that of the server. */
 	readonly directory: string | undefined;
-	/** Variables that are added to the environment of the command. */
 	readonly variables: Readonly<Record<string, string>>;
 };
 
@@ -51,12 +49,11 @@ type Owner = {readonly requester: Requester; readonly id: string};
 
 /** The jobs of one account. Every function but `submit` and `list` throws `usage` for an unknown id, and `not-owner` for a job of another account. */
 export type AgentJobs = {
-	/** Submits a job. Refuses everything that is wrong before anything is stored. */
+	/** Submits a job. Checks everything before anything is stored. */
 	readonly submit: (world: EngineWorld, job: JobOfAgent) => Promise<SubmittedJob>;
-	/** Returns the jobs that have not ended, or ended during the last day. */
+	/** Returns the jobs that have not ended or ended in the last day. */
 	readonly list: (world: EngineWorld, requester: Requester) => Promise<Rows>;
 	readonly find: (world: EngineWorld, owner: Owner) => Promise<Rows>;
-	/** Returns the end of a job's output. */
 	readonly tail: (world: EngineWorld, owner: Owner & {readonly mostBytes: number}) => Promise<LogTail>;
 	/** Cancels a job or an array. Throws `failed` if it still runs after a while, or when `signal` is aborted. Returns the ids of the jobs that were cancelled. */
 	readonly cancel: (

@@ -1,7 +1,4 @@
-/**
-The leases that one connection holds. This process is their holder: it sends their heartbeats, and ends them when their
-time is up or the connection ends. If this process dies, the next command that reads the pool frees their GPUs.
-*/
+/** The leases of one connection. This process is their holder: it sends heartbeats, and ends them when their time is up or the connection ends. */
 import {awaitJobLease, endJobLease, sendHeartbeat, type JobLease} from '../core/operations/job-lease.js';
 import {renewJobLease} from '../core/operations/renew-job-lease.js';
 import {createWakeSignal} from '../core/operations/waiting/wake-signal.js';
@@ -11,10 +8,10 @@ import {hasCode, messageOf} from '../errors.js';
 import {gpuList} from '../format/text/gpu-list.js';
 import {sanitize} from '../format/text/text.js';
 
-/** The time between checks, because not every store announces every change. */
+/** Time in ms between checks, because not every store announces every change. */
 const pollMs = 5000;
 
-/** How long the end of the connection retries to release a lease. */
+/** Time in ms for which the release of a lease is retried when the connection has ended. */
 const patienceMs = 10_000;
 const retryMs = 250;
 
@@ -31,7 +28,7 @@ export type HeldLeases = {
 		leaseId: string,
 		seconds: number,
 	) => Promise<Awaited<ReturnType<typeof renewJobLease>> | undefined>;
-	/** Releases a lease with `release`, and stops keeping it, so that its end is no surprise. */
+	/** Stops keeping a lease and calls `release`. The client gets no notice of this end. */
 	readonly giveUp: <Result>(leaseId: string, release: () => Promise<Result>) => Promise<Result>;
 	/** Releases all leases. Never rejects. */
 	readonly end: () => Promise<void>;
@@ -47,7 +44,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 	const ended = new AbortController();
 	let turn: Promise<unknown> = Promise.resolve();
 
-	/** Runs one change of the leases after the other, so that a heartbeat never undoes a renewal. */
+	/** Runs changes of the leases one after the other, so that a heartbeat never undoes a renewal. */
 	const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
 		const next = turn.then(work);
 		turn = next.catch(() => undefined);
@@ -103,7 +100,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 			try {
 				nextEnd = Math.min(nextEnd, await inTurn(async () => check(leaseId)));
 			} catch (error) {
-				// While the store cannot be reached, the lease exists, because this process is alive.
+				// While the store is unreachable, the lease continues, because this process is alive.
 				if (hasCode(error, 'no-pool')) {
 					kept.delete(leaseId);
 					notice(`Reservation ${leaseId} is lost: ${sanitize(messageOf(error))}`);
@@ -147,7 +144,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 			} catch (error) {
 				if (hasCode(error, 'no-pool') || clock.monotonicMs() > untilMs) {
 					remark(
-						`canhazgpu: reservation ${leaseId} could not be released now. The next command that reads the pool releases it: ${sanitize(messageOf(error))}`,
+						`canhazgpu: reservation ${leaseId} could not be released now. The next canhazgpu command will release it. The reason: ${sanitize(messageOf(error))}`,
 					);
 					return;
 				}

@@ -37,7 +37,6 @@ export type McpOptions = {
 	readonly report: (world: EngineWorld, question: Parameters<Call['report']>[0]) => Promise<Report>;
 	readonly version: string;
 	readonly remark: (text: string) => void;
-	/** Receives the errors of background work. */
 	readonly failed: (error: unknown) => void;
 	/** Aborting ends the connection. */
 	readonly signal: AbortSignal;
@@ -45,13 +44,13 @@ export type McpOptions = {
 	readonly output: Writable;
 };
 
-/** The longest name of a client that is kept. Names come from the client. */
+/** Maximum length of the name of a client, which the client chooses. */
 const longestClient = 40;
 
 const instructions =
-	'GPUs of this machine are shared. Call gpu_status to see what is free, gpu_reserve before you use a GPU, and gpu_release when you are done. For work that takes long, gpu_run starts a job with its own GPUs, which goes on without you.';
+	'GPUs of this machine are shared. Call gpu_status to see what is free, gpu_reserve before you use a GPU, and gpu_release when you are done. For long work, gpu_run starts a job with its own GPUs, which continues when you disconnect.';
 
-/** Lists the tools with their schemas. A result has the schema of the command's `--json` output. */
+/** Lists the tools with their schemas. The schema of a result is that of the `--json` output of the command. */
 async function toolList(): Promise<ListedTool[]> {
 	return Promise.all(
 		tools.map(async (tool) => {
@@ -72,7 +71,6 @@ async function toolList(): Promise<ListedTool[]> {
 	);
 }
 
-/** Opens the pool once, for all calls. */
 function createPool(open: McpOptions['open']) {
 	let opening: Promise<OpenPool> | undefined;
 	return {

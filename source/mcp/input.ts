@@ -15,12 +15,11 @@ export const whole = (least: number, most: number, description: string) =>
 export const yesNo = (description: string) => v.pipe(v.boolean(), v.description(description));
 
 export const leaseId = (description: string) =>
-	v.pipe(v.string(), v.regex(/^[\w\-]{1,64}$/v, 'It must be a lease_id as in gpu_status'), v.description(description));
+	v.pipe(v.string(), v.regex(/^[\w\-]{1,64}$/v, 'It must be a lease_id from gpu_status'), v.description(description));
 
 export const jobId = (description: string) =>
-	v.pipe(v.string(), v.regex(/^[\w+\-.\[\]]{1,64}$/v, 'It must be a job id as in gpu_job'), v.description(description));
+	v.pipe(v.string(), v.regex(/^[\w+\-.\[\]]{1,64}$/v, 'It must be a job id from gpu_job'), v.description(description));
 
-/** Returns the JSON Schema of a tool's arguments. */
 export const inputSchemaOf = ({input}: Pick<Tool, 'input'>) => {
 	const {$schema, ...schema} = toJsonSchema(input, {
 		target: 'draft-2020-12',

@@ -7,7 +7,6 @@ import type {schemas} from '../help/schema/index.js';
 import type {AgentJobs} from './agent-jobs.js';
 import type {HeldLeases} from './held-leases.js';
 
-/** The facts about one call. */
 export type Call = {
 	/** The pool, with the name of the client in its audit log. */
 	readonly world: EngineWorld;

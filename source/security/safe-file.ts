@@ -25,7 +25,6 @@ type SafeRead =
 
 type SafeReadOptions = {
 	readonly longestBytes: number;
-	/** Whether the last part of the path may be a symbolic link. */
 	readonly followsLinks: boolean;
 	/** Whether pipes and character devices such as /dev/null are read, too. Reading then waits for the writer. */
 	readonly takesStreams?: boolean;
@@ -119,10 +118,7 @@ export const effectiveUid = (): number | undefined => process.geteuid?.();
 /** Whether a file or directory belongs to this account or to root. */
 export const isOurs = ({uid}: Stats): boolean => uid === 0 || uid === effectiveUid();
 
-/**
-Whether accounts other than the owner may write a file or directory. Write permission of the account's private group is allowed: many systems give
-each account such a group, with a umask of 002.
-*/
+/** Whether accounts other than the owner may write. Ignores the private group of the account, which many systems create with a umask of 002. */
 export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 	const isOwnGroup = uid !== 0 && uid === effectiveUid() && gid === uid && gid === process.getegid?.();
 	// eslint-disable-next-line no-bitwise
@@ -132,7 +128,7 @@ export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 export const ownerText = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;
 
 export type UnsafeLocation = {
-	/** A text to follow the name of a file or directory, such as `lies below /srv, where any account ...`. */
+	/** Follows the name of a file or directory: `is inside /srv, where any account ...`. */
 	readonly problem: string;
 	readonly remedy: string;
 };
@@ -217,8 +213,8 @@ function openDirectoryProblem({name, status}: Part): UnsafeLocation | undefined 
 	const isForAll = (writers & 0o002) !== 0;
 	const who = isForAll ? 'any account' : `the group with gid ${status.gid}`;
 	return {
-		problem: `lies below ${name}, where ${who} can put another directory in its place`,
-		remedy: `Use another directory, or make that one unwritable for others: chmod ${isForAll ? (writers === 0o002 ? 'o' : 'go') : 'g'}-w ${name}`,
+		problem: `is inside ${name}, where ${who} can replace directories`,
+		remedy: `Use another directory, or remove the write permission of other accounts: chmod ${isForAll ? (writers === 0o002 ? 'o' : 'go') : 'g'}-w ${name}`,
 	};
 }
 
@@ -228,8 +224,8 @@ function strangersDirectoryProblem({name, status}: Part, isLast: boolean): Unsaf
 		: '';
 	return {
 		problem: isLast
-			? `lies in ${name}, which belongs to uid ${status.uid}`
-			: `lies below ${name}, whose owner, uid ${status.uid}, can put another directory in its place`,
+			? `is in ${name}, which belongs to uid ${status.uid}`
+			: `is inside ${name}, whose owner (uid ${status.uid}) can replace directories there`,
 		remedy: `Use another directory, or give that directory to root: sudo chown root ${name}${home}`,
 	};
 }
@@ -274,8 +270,8 @@ export function findUnsafeLocation(
 			}
 		} else if (writersOf(holder) !== 0 && !isTrusted(status)) {
 			return {
-				problem: `lies behind the link ${name}, whose owner, uid ${status.uid}, can make it lead elsewhere`,
-				remedy: `Name the directory that the link should lead to, or remove the link: rm ${name}`,
+				problem: `is reached through the link ${name}, whose owner (uid ${status.uid}) can point it elsewhere`,
+				remedy: `Use the path that the link points to, or remove the link: rm ${name}`,
 			};
 		}
 	}

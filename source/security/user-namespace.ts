@@ -12,10 +12,7 @@ type Options = {
 /** The inode of the initial user namespace, since Linux 3.8 (PROC_USER_INIT_INO). */
 const initialNamespace = '4026531837';
 
-/**
-Whether every uid maps to itself. This is so in the initial user namespace, and otherwise only in namespaces that got this map from root, because
-other accounts can only map some uids.
-*/
+/** Whether every uid maps to itself, as in the initial user namespace. In any other namespace, only root can set such a map. */
 const isWholeMap = (map: string): boolean => /^\s*0\s+0\s+4294967295\s*$/v.test(map);
 
 /**

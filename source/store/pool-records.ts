@@ -62,7 +62,7 @@ type Readers = 'machine' | 'user';
 /** Commands that replace an unusable record. They do not contain `--force`, which would end all reservations of an existing pool. */
 const remedies: Readonly<Record<Readers, string>> = {
 	machine:
-		'Remove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). It finds the pool again, and no reservation is lost.',
+		'Remove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). The command finds the existing pool, and no reservation is lost.',
 	user: 'Remove that file: it only records where the pool was.',
 };
 
@@ -122,7 +122,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 			? refuse(
 					file,
 					read.code,
-					'Ask the administrator of this machine to let you into the group of the pool.',
+					'Ask the administrator of this machine to add you to the group of the pool.',
 					read.cause,
 				)
 			: refuse(
@@ -130,7 +130,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 					read.problem,
 					unsafe?.remedy ??
 						(readers === 'machine'
-							? `Somebody other than the administrator may have written it, so let root check it. ${remedies.machine}`
+							? `Somebody other than the administrator may have written it, so ask root to check it. ${remedies.machine}`
 							: remedies.user),
 					read.cause,
 				);

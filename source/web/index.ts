@@ -60,7 +60,7 @@ type WebOptions = {
 	readonly remoteStatus: HostOptions['ask'];
 	readonly hostsIntervalMs: number;
 	readonly commands: ShownCommands;
-	/** Returns everybody's jobs that wait, run, or ended during the last day, as anybody may see them. */
+	/** Returns everybody's jobs that have not ended or ended in the last day, without private details. */
 	readonly jobs: (world: World) => Promise<{readonly rows: readonly JobRow[]; readonly now: number}>;
 	readonly report: (world: World, question: Omit<ReportQuestion, 'host'>) => Promise<Record<string, unknown>>;
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;

@@ -25,6 +25,6 @@ test.each([
 	expect({status, stdout, stderr}).toEqual({
 		status: 1,
 		stdout: '',
-		stderr: 'Error: The program was replaced or removed while this command ran\nRun it again.\n',
+		stderr: 'Error: The program was replaced or removed while this command was running\nRun it again.\n',
 	});
 });

@@ -248,7 +248,7 @@ describe('--gpus or --gpu-ids overrides the GPU count and ids of the config file
 
 test('status accepts a trailing --, but no words after it', async () => {
 	expect((await read('status --json --')).input.has('json')).toBe(true);
-	await expect(read('status -- x')).rejects.toThrow('status runs no command, so nothing may follow --');
+	await expect(read('status -- x')).rejects.toThrow('status does not run a command, so it cannot be followed by --');
 });
 
 describe('a flag with an optional value', () => {

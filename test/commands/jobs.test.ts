@@ -117,7 +117,7 @@ describe.each(
 		expect(await box.run(`logs ${dependent}`)).toEqual({
 			exitCode: 0,
 			stdout: '',
-			stderr: `canhazgpu: job ${dependent} has not written anything\n`,
+			stderr: `canhazgpu: job ${dependent} has not written any output\n`,
 		});
 		// The GPUs are free again, and the cancelled job did not take them.
 		expect((await box.run('run --gpus 2 --nonblock -- true')).exitCode).toBe(0);
@@ -166,14 +166,14 @@ describe.each(
 		for (const [line, exitCode, message] of [
 			['run --detach --after 99 -- true', 2, 'There is no job 99 to wait for'],
 			['run --detach --after 1 -- true', 2, 'The command would never start: job 1 failed'],
-			['run --detach --after seven -- true', 2, '--after does not understand "seven"'],
+			['run --detach --after seven -- true', 2, '--after: "seven" is not valid'],
 			['run --detach --array 0-1000000 -- true', 2, '--array "0-1000000": an array has at most 1000 jobs'],
-			['run --array 0-3 -- true', 2, '--array is for jobs in the background, so it needs --detach'],
+			['run --array 0-3 -- true', 2, '--array works only with --detach'],
 			['run --detach --begin yesterday -- true', 2, '--begin: "yesterday" is not a time'],
 			['run --detach --retry often -- true', 2, '--retry must be a number of at most 100, not "often"'],
 			['run --detach --gpus 9 -- true', 2, 'Cannot reserve 9 GPUs: the pool has 2'],
 			['run --detach -- no-such-command', 127, 'Command not found: "no-such-command"'],
-			['run --detach --on any -- true', 2, '--detach needs the name of a host, and --on any chooses one'],
+			['run --detach --on any -- true', 2, '--detach needs a named host, so it cannot be combined with --on any'],
 			['cancel 99', 2, 'There is no job 99'],
 			['logs everything', 2, '"everything" is not the id of a job'],
 			['wait', 2, 'wait needs the id of a job'],

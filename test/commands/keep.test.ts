@@ -145,12 +145,12 @@ test(
 		expect((await box.run('doctor')).stdout).not.toContain('idle');
 		await box.run('admin --set idle.after=1h');
 		expect((await box.run('doctor')).stdout).toContain(
-			'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep looks at the GPUs, so idle ones may not go back\n' +
-				'              Start one that stays: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
+			'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep is watching the GPUs, so idle GPUs may not go back\n' +
+				'              To watch them all the time: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
 		);
 		const keeper = start(box, 'keep');
 		await eventually(
-			async () => (await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back: '),
+			async () => (await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back to the pool: '),
 			45_000,
 		);
 		keeper.kill('SIGTERM');
@@ -160,7 +160,7 @@ test(
 
 test.each([
 	['admin --set idle.after=1m', 'idle.after must be off, or a duration from 5m to 30d, not "1m"'],
-	['reserve --keep 20h', '--keep can be 12h at most here'],
+	['reserve --keep 20h', '--keep can be at most 12h in this pool'],
 	['extend --keep 0h', '--keep must be more than zero, not "0h"'],
 	...(isLong ? otherMistakes : []),
 ])('%s exits with 2, names the mistake and changes nothing', async (words, message) => {

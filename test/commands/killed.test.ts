@@ -51,7 +51,7 @@ test('admin with the same options completes an interrupted setup without ending 
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
 	expect(await box.run('admin --gpus 2 --provider fake')).toEqual({
 		exitCode: 0,
-		stdout: `The pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite already existed; everyone on this machine finds it now\n`,
+		stdout: `The pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite already existed. Everyone on this machine uses it now\n`,
 		stderr: '',
 	});
 	expect((await box.run('status --json')).stdout).toContain('"type": "MANUAL"');

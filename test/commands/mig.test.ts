@@ -40,7 +40,7 @@ slowTest('reserve and run refuse an impossible MIG request and list the instance
 	expect(await said('reserve --gpus 2')).toEqual([
 		2,
 		'Error: Cannot reserve 2 GPUs of one model: this pool has at most 1',
-		expect.stringMatching(/^The pool has 1 Simulated H100.* that MIG has not split\. .*--mig 1g\.10gb\./v),
+		expect.stringMatching(/^The pool has 1 Simulated H100.* not split by MIG\. .*--mig 1g\.10gb\./v),
 	]);
 	expect(await said('reserve --mig 9g.99gb')).toEqual([
 		2,

@@ -78,7 +78,7 @@ test.each([
 	[
 		{to: ['slakc:https://example.org/hunter2']},
 		'notify.to must be a list of terminal,',
-		'Item 1: slakc is none of these targets.',
+		'Item 1: slakc is not one of these targets.',
 	],
 	[{to: 'terminal'}, 'notify.to must be a list of terminal,', 'For example: notify: {to: [terminal, mail]}'],
 	[
@@ -86,7 +86,7 @@ test.each([
 		'notify.events must be a list of expiry, idle, granted, overuse, job-ended, squatter, not',
 		'Fix the file',
 	],
-	[{quiet: '22-7'}, 'notify.quiet must be two times of day such as 22:00-07:00, not "22-7"', 'Fix the file'],
+	[{quiet: '22-7'}, 'notify.quiet must be a start and an end time, such as 22:00-07:00, not "22-7"', 'Fix the file'],
 ])('the config %j is refused', async (notify, message, hint) => {
 	const box = await createBox();
 	configure(box, notify);
@@ -178,7 +178,7 @@ test.runIf(isRoot)('a config file with a URL is refused if others may read the f
 		expect(await run(mode)).toEqual({
 			exitCode: 2,
 			stdout: '',
-			stderr: `Error: ${file}: notify.to has a URL, which is a secret, and others can read the file\nLet nobody else read it: chmod 600 ${file}\n`,
+			stderr: `Error: ${file}: notify.to contains a URL, which is a secret, but others can read the file\nMake it readable only by you: chmod 600 ${file}\n`,
 		});
 	}
 
@@ -252,6 +252,6 @@ test.runIf(isRoot)('notification URLs in the file that only root can read apply 
 		exitCode: 2,
 		stdout: '',
 		stderr:
-			'Error: /etc/canhazgpu.yaml: notify.to has a URL, which is a secret, and others can read the file\nMove notify.to to /etc/canhazgpu.root.yaml, which only root reads. See: canhazgpu help notifications\n',
+			'Error: /etc/canhazgpu.yaml: notify.to contains a URL, which is a secret, but others can read the file\nMove notify.to to /etc/canhazgpu.root.yaml, which only root can read. See: canhazgpu help notifications\n',
 	});
 });

@@ -24,7 +24,7 @@ slowTest('reserve and run refuse an impossible --share and print what is possibl
 
 	expect(await said('reserve --share 8G')).toEqual([
 		2,
-		'Error: This pool does not share GPUs',
+		'Error: GPUs cannot be shared in this pool',
 		'An administrator can allow it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
 	]);
 	expect((await box.run('admin --set share=on --set share.gpus=0')).exitCode).toBe(0);
@@ -41,7 +41,7 @@ slowTest('reserve and run refuse an impossible --share and print what is possibl
 	]);
 	expect(await said('reserve --share 8G --gpus 2')).toEqual([
 		2,
-		'Error: Cannot share 2 GPUs: in this pool 1 can be shared',
+		'Error: Cannot share 2 GPUs: only 1 can be shared in this pool',
 		'GPUs that can be shared: 0. An administrator can change that: canhazgpu admin --set share.gpus=all',
 	]);
 	expect(await said('run --mps -- true')).toEqual([

@@ -51,7 +51,7 @@ test('reserve --while-pid gives up when the process ends during the wait', async
 	await kill(child);
 	const {exitCode, stdout, stderr} = await waiting.ended;
 	expect([exitCode, stdout]).toEqual([1, '']);
-	expect(stderr).toContain(`Error: Process ${child.pid} (sleep) has ended\nNothing is held.\n`);
+	expect(stderr).toContain(`Error: Process ${child.pid} (sleep) has ended\nNo GPUs are reserved.\n`);
 	expect((await peek(box)).queue).toEqual([]);
 });
 

@@ -162,9 +162,9 @@ test('an empty config section sets nothing and causes no warning', async () => {
 });
 
 test.each([
-	['a.yaml', 'redis: redis://:secret@box', 'redis must be settings by name, not a single value'],
-	['a.json', '{"run": 2}', 'run must be settings by name, not a single value'],
-	['a.toml', '[[redis]]\nhost = "box"', 'redis must be settings by name, not a list'],
+	['a.yaml', 'redis: redis://:secret@box', 'redis must be a map of settings, not a single value'],
+	['a.json', '{"run": 2}', 'run must be a map of settings, not a single value'],
+	['a.toml', '[[redis]]\nhost = "box"', 'redis must be a map of settings, not a list'],
 ])('%s with the invalid section %j is rejected: %s', async (name, content, problem) => {
 	const file = write(name, content);
 	await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toMatchObject({
@@ -406,7 +406,7 @@ test.each([
 	],
 	[
 		'reserve: {note: "\\y"}\n',
-		String.raw`line 1: a \ in double quotes that starts no known escape (write \\ for a backslash)`,
+		String.raw`line 1: a \ in double quotes does not start a known escape sequence (write \\ for a backslash)`,
 	],
 	[
 		'reserve:\n  gpus: 2\n    note: x\n',

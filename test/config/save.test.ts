@@ -139,7 +139,7 @@ test('loadConfig accepts only known columns in top.columns', async () => {
 
 	expect(await columnsOf('top: {columns: [owner, gpu, fan]}')).toEqual(['gpu', 'owner', 'fan']);
 	await expect(columnsOf('top: {columns: [gpu, color]}')).rejects.toThrow(
-		/top\.columns .*a list of columns out of gpu, model/v,
+		/top\.columns .*a list of some of these columns: gpu, model/v,
 	);
 	await expect(columnsOf('top: {columns: [gpu, fan, fan]}')).rejects.toThrow('names each column only once');
 	await expect(columnsOf('top: {preset: huge}')).rejects.toThrow('one of default, dense, processes, queue');

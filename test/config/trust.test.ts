@@ -149,7 +149,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 			(directory) => {
 				chmodSync(directory, 0o1777);
 			},
-			'others can write in its directory',
+			'others can write to its directory',
 		],
 	])('is skipped with a warning if it is a file %s', async (_, prepare, says) => {
 		const {environment} = createPlace(alice);
@@ -157,7 +157,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), hostile, alice);
 		prepare(cwd, file);
 		const ran = await runAs(alice, ['status'], {cwd, environment: {...environment, CANHAZGPU_REDIS_PORT: '2'}});
-		expect(ran.stderr.split('\n', 1)[0]).toBe(`Warning: ${file} is not read: ${says}`);
+		expect(ran.stderr.split('\n', 1)[0]).toBe(`Warning: ${file} is ignored: ${says}`);
 		expect(ran.stderr).toContain(asksRedis('localhost:2'));
 		expect(ran.stderr.split('\n').filter((line) => line.startsWith('Warning'))).toHaveLength(1);
 	});
@@ -182,7 +182,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 			cwd,
 			environment,
 		});
-		expect(ran.stderr).toContain(`Warning: ${file} is not read: root reads no settings from its current directory\n`);
+		expect(ran.stderr).toContain(`Warning: ${file} is ignored: root does not read settings from the current directory\n`);
 		expect(statSync(precious).mode.toString(8)).toBe('40755');
 		expect(readdirSync(precious)).toEqual([]);
 	});
@@ -232,7 +232,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 				environment: {...environment, CANHAZGPU_REDIS_PORT: '2'},
 			});
 			expect(ran.stderr.split('\n', 1)[0]).toBe(
-				`Warning: ${file} is not read: it belongs to another account (uid ${alice.uid})`,
+				`Warning: ${file} is ignored: it belongs to another account (uid ${alice.uid})`,
 			);
 			expect(ran.stderr).toContain(asksRedis('localhost:2'));
 		}
@@ -249,13 +249,13 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 			cwd: '/',
 			environment: {...environment, CANHAZGPU_REDIS_PORT: '2'},
 		});
-		expect(foreign.stderr).toContain(`Warning: ${file} is not read: it belongs to another account`);
+		expect(foreign.stderr).toContain(`Warning: ${file} is ignored: it belongs to another account`);
 		expect(foreign.stderr).toContain(asksRedis('localhost:2'));
 		writeAs(file, 'redis: {host: 127.0.0.1, port: 1}\n', alice, 0o666);
 		expect(await runAs(alice, ['status'], {cwd: '/', environment})).toEqual({
 			exitCode: 2,
 			stdout: '',
-			stderr: `Error: Cannot read the config file ${file}: others can change it\nAllow only yourself to change it: chmod go-w ${file}\n`,
+			stderr: `Error: Cannot read the config file ${file}: others can change it\nMake it writable only by you: chmod go-w ${file}\n`,
 		});
 	});
 
@@ -281,7 +281,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		renameSync(`${real}.away`, real);
 		// Another account's link could point to any file.
 		execFileSync('chown', ['-h', `${mallory.uid}`, path.join(home, '.canhazgpu.yaml')]);
-		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is not read');
+		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is ignored');
 	});
 
 	test('is read if HOME is a symbolic link to the home directory', async () => {

@@ -30,7 +30,7 @@ describe('an event', () => {
 		[{kind: 'joined', memoryMiB: 8192, gpus: [], count: 2}, 'alice joined the queue for a share of 8G of 2 GPUs'],
 		[
 			{kind: 'overuse', memoryMiB: 8192, usedMiB: 16_384},
-			'alice uses 16G of GPU 2, more than the share of 8G that it asked for',
+			'alice uses 16G of GPU 2, more than its share of 8G',
 		],
 		[
 			{kind: 'overuse', memoryMiB: 8192, usedMiB: 8000, reason: 'over'},
@@ -41,10 +41,10 @@ describe('an event', () => {
 		[{kind: 'extended', until: 4600}, 'alice extended GPU 2: 1h left'],
 		[{kind: 'expired'}, "alice's reservation of GPU 2 expired"],
 		[{kind: 'expired', time: 10_000, until: 2000}, "alice's reservation of GPU 2 expired 2h ago"],
-		[{kind: 'ended', reason: 'holder-died'}, 'alice no longer has GPU 2: the process was gone'],
+		[{kind: 'ended', reason: 'holder-died'}, 'alice no longer has GPU 2: its process was gone'],
 		[
 			{kind: 'ended', account: 'root', owner: 'bob', label: 'team', reason: 'pool-reset'},
-			'bob (team) no longer has GPU 2: the pool was made again',
+			'bob (team) no longer has GPU 2: the pool was created again',
 		],
 		[{kind: 'expired', account: 'root', owner: 'bob'}, "bob's reservation of GPU 2 expired"],
 		[{kind: 'ended', reason: 'a later version'}, 'alice no longer has GPU 2: a later version'],
@@ -72,7 +72,7 @@ describe('an event', () => {
 			'alice gave up waiting for MIG instance 7:1',
 		],
 		[{kind: 'left'}, 'alice left the queue'],
-		[{kind: 'left', reason: 'holder-died'}, 'alice left the queue: the process was gone'],
+		[{kind: 'left', reason: 'holder-died'}, 'alice left the queue: its process was gone'],
 		[{kind: 'left', account: 'root', owner: 'bob'}, 'root took bob out of the queue'],
 		[{kind: 'drained', reason: 'fan'}, 'alice took GPU 2 out of service: fan'],
 		[{kind: 'undrained'}, 'alice put GPU 2 back into service'],
@@ -101,7 +101,7 @@ describe('an event', () => {
 		],
 		[
 			{kind: 'pool', gpus: [], count: 8, provider: 'fake', reason: 'restored'},
-			'alice put the pool back after the store had lost it: 8 GPUs (fake)',
+			'alice restored the pool after the store had lost it: 8 GPUs (fake)',
 		],
 		[{kind: 'unreserved', account: undefined}, 'an unknown user uses GPU 2 without a reservation'],
 		[{kind: 'squatter', account: 'eve', owner: 'bob'}, 'eve uses GPU 2, which bob has reserved'],

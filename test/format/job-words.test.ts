@@ -38,7 +38,7 @@ describe('outputWords', () => {
 	});
 
 	test.each([
-		['', 'Job 7 is FAILED. It has written nothing.'],
+		['', 'Job 7 is FAILED. It has not written any output.'],
 		['one\n\ntwo\n', 'Job 7 is FAILED. Its output:\none\n\ntwo'],
 		['10%\r20%\r', 'Job 7 is FAILED. Its output:\n20%'],
 		['line\r\n', 'Job 7 is FAILED. Its output:\nline'],
@@ -58,5 +58,5 @@ test('jobWords says how a job ended and where it was submitted', () => {
 	expect(jobWords([row], 100)).toBe(
 		'Job 7 is FAILED: exit code 1, out of GPU memory; python train.py (via mcp codex).',
 	);
-	expect(jobWords([], 100)).toBe('You have no jobs that wait, run or ended during the last day.');
+	expect(jobWords([], 100)).toBe('You have no waiting or running jobs, and none that ended in the last day.');
 });

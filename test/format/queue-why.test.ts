@@ -32,13 +32,13 @@ test('queue --why lists every request and reservation that blocks an entry, with
 		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
 		'#2 frank (lab) waits for 4 GPUs, 0h 3m 0s so far; expected: when a job ends',
 		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
-		`   #1 erin comes first, on GPU 0 until ${at(sceneTime + 660)}`,
+		`   #1 erin is ahead in the queue for GPU 0 until ${at(sceneTime + 660)}`,
 		`   dave (team) has GPU 2 until ${at(sceneTime + 1200)}`,
 		expect.stringMatching(/^ {3}(?:carol has GPU 1 until its job ends|eve has GPU 3 until .*)$/v),
 		expect.stringMatching(/^ {3}(?:carol has GPU 1 until its job ends|eve has GPU 3 until .*)$/v),
 		expect.stringContaining('#3 gus waits for GPU 0'),
 		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
-		expect.stringContaining('   #2 frank (lab) comes first, on GPU 0'),
+		expect.stringContaining('   #2 frank (lab) is ahead in the queue for GPU 0'),
 	]);
 });
 
@@ -56,7 +56,7 @@ test('queue --why uses the singular for one GPU and the plural for several', asy
 		`   bob has GPUs 0,1 until ${at(sceneTime + 600)}`,
 		expect.stringContaining('#2 gus waits for GPUs 0 1, 0h 3m 0s so far'),
 		`   bob has GPUs 0,1 until ${at(sceneTime + 600)}`,
-		expect.stringContaining('   #1 erin comes first, on GPUs 0,1'),
+		expect.stringContaining('   #1 erin is ahead in the queue for GPUs 0,1'),
 	]);
 });
 
@@ -74,7 +74,7 @@ test('queue --why explains waiting for a drained GPU, for too many GPUs and for 
 		expect.stringContaining('   waits for GPU 1, which is out of service: GPU has fallen off the bus'),
 		'#2 frank waits for 9 GPUs, 0h 3m 0s so far; expected: never: impossible in this pool',
 		expect.stringContaining('#3 gus waits for GPU 0, 0h 3m 0s so far'),
-		'   no reservation blocks it: unreserved GPUs are in use, or it gets them in a moment',
+		'   no reservation blocks it: GPUs are in use without a reservation, or it is about to get them',
 	]);
 });
 

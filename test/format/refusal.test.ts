@@ -47,7 +47,7 @@ test('a refusal states how many GPUs are unavailable for each reason', () => {
 			]),
 		).message,
 	).toBe(
-		"Not enough GPUs available. Requested: 3, Available: 1 (1 GPUs in use without reservation, 1 GPU kept for the queue, 2 GPUs out of order, 1 GPU of unknown use - run 'canhazgpu status' for details)",
+		"Not enough GPUs available. Requested: 3, Available: 1 (1 GPUs in use without reservation, 1 GPU kept for the queue, 2 GPUs with problems, 1 GPU that may be in use - run 'canhazgpu status' for details)",
 	);
 });
 
@@ -59,7 +59,7 @@ test('a refusal states the reason for each requested GPU id', () => {
 			}),
 		).hint,
 	).toBe(
-		'GPU 0 is held by bob for another 1h 0m 0s, GPU 1 is used without a reservation by dave, GPU 2 is kept for erin, who waits in the queue, GPU 3 may be in use: GPU is lost and 2 more. --force ignores use without a reservation and what is wrong with a GPU.',
+		'GPU 0 is held by bob for another 1h 0m 0s, GPU 1 is used without a reservation by dave, GPU 2 is kept for erin, who waits in the queue, GPU 3 may be in use: GPU is lost and 2 more. --force ignores use without a reservation and problems of a GPU.',
 	);
 });
 
@@ -101,7 +101,7 @@ test('a refusal tells the user of an unreserved process how to reserve its GPU',
 test('a refusal does not describe a broken GPU as used', () => {
 	const asked = refusal([{kind: 'failed', why: 'GPU is lost'}], {wanted: {count: 1, ids: [0]}});
 	expect(refusalMessage(asked).hint).toBe(
-		'GPU 0 may be in use: GPU is lost. --force ignores what is wrong with a GPU.',
+		'GPU 0 may be in use: GPU is lost. --force ignores problems of a GPU.',
 	);
 });
 

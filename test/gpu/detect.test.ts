@@ -68,7 +68,7 @@ test('detectProvider finds a GPU that nvidia-smi reports as lost', async () => {
 test('detectProvider reports why a tool finds no GPUs', async () => {
 	const stub = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
-	expect(found).toEqual({provider: undefined, reason: 'The NVIDIA driver finds no GPU.'});
+	expect(found).toEqual({provider: undefined, reason: 'The NVIDIA driver cannot find a GPU.'});
 });
 
 test('detectProvider finds AMD GPUs with amd-smi if there is no NVIDIA tool', async () => {
@@ -107,6 +107,6 @@ test('detectProvider finds AMD GPUs if the NVIDIA tool finds none', async () => 
 	});
 	expect(await detectProvider({run: both(none.command), searchPath, gpusDirectory: nowhere})).toEqual({
 		provider: undefined,
-		reason: 'The NVIDIA driver finds no GPU. The AMD GPU driver (amdgpu) is not loaded.',
+		reason: 'The NVIDIA driver cannot find a GPU. The AMD GPU driver (amdgpu) is not loaded.',
 	});
 });

@@ -109,14 +109,14 @@ describe('a CUDA installation is rejected if', () => {
 		const root = install('cuda-12.4', '12.4.1');
 		chmodSync(path.join(root, name), 0o777);
 		expect(refusals()).toEqual([
-			{root, problem: expect.stringMatching(/can be changed by other|can put another/v) as string},
+			{root, problem: expect.stringMatching(/can be changed by other|can replace/v) as string},
 		]);
 	});
 
 	test('its parent directory allows others to replace it', () => {
 		const root = install('open/cuda-12.4', '12.4.1');
 		chmodSync(path.join(base, 'open'), 0o777);
-		expect(refusals({CUDA_HOME: root})[0]!.problem).toContain('can put another directory in its place');
+		expect(refusals({CUDA_HOME: root})[0]!.problem).toContain('can replace directories');
 	});
 
 	test('its version file is a link or writable by others, or names no version', () => {
@@ -131,25 +131,25 @@ describe('a CUDA installation is rejected if', () => {
 				(file) => {
 					writeFileSync(file, '{"cuda":{"version":"soon"}}');
 				},
-				'it names no version',
+				'it contains no version',
 			],
 			[
 				(file) => {
 					writeFileSync(file, 'not json');
 				},
-				'it names no version',
+				'it contains no version',
 			],
 			[
 				(file) => {
 					writeFileSync(file, '[]');
 				},
-				'it names no version',
+				'it contains no version',
 			],
 			[
 				(file) => {
 					writeFileSync(file, 'null');
 				},
-				'it names no version',
+				'it contains no version',
 			],
 		];
 		for (const [index, [spoil, problem]] of cases.entries()) {
@@ -165,7 +165,7 @@ describe('a CUDA installation is rejected if', () => {
 		const root = path.join(base, 'cuda-12.4');
 		mkdirSync(root);
 		writeFileSync(path.join(root, 'version.txt'), 'CUDA Version 12.4.1\n');
-		expect(refusals()).toEqual([{root, problem: 'has no directory bin'}]);
+		expect(refusals()).toEqual([{root, problem: 'has no bin directory'}]);
 	});
 
 	test.skipIf(process.getuid?.() !== 0)('it belongs to another account', () => {

@@ -71,7 +71,7 @@ const differences: readonly Difference[] = [
 		fact: /^home: /v,
 		typed: /^admin/v,
 		exitCode: 4,
-		says: /^Error: The GPU pool \S+ (?:may not be opened: permission denied|cannot be made: its directory is a file)\nSet HOME/v,
+		says: /^Error: The GPU pool \S+ (?:cannot be opened: permission denied|cannot be created: its directory is a file)\nSet HOME/v,
 	},
 	{fact: /^host name/v, typed: /^status --all/v, exitCode: 0, says: /behind the pool of localhost\.\n$/v},
 	{fact: /^PATH: empty/v, typed: /^run -- true/v, exitCode: 127, says: /^Error: Command not found: "true"\n$/v},
@@ -81,7 +81,7 @@ const differences: readonly Difference[] = [
 		fact: /^\/proc$/v,
 		typed: /^reserve/v,
 		exitCode: 0,
-		says: /Without \/proc it is unknown which account asks\. Mount it: mount -t proc proc \/proc\n$/v,
+		says: /Without \/proc, the account of this command is unknown\. Mount it: mount -t proc proc \/proc\n$/v,
 	},
 ];
 

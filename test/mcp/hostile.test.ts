@@ -45,8 +45,8 @@ const wrong: ReadonlyArray<readonly [tool: string, input: Readonly<Record<string
 	['gpu_reserve', {wait_seconds: -1}, /^gpu_reserve: wait_seconds: /v],
 	['gpu_renew', {}, /^This connection holds no reservation\. /v],
 	['gpu_renew', {lease_id: '../x'}, /^gpu_renew: lease_id: It must be a lease_id/v],
-	['gpu_renew', {lease_id: 'abc'}, /^That reservation has ended meanwhile\. Nothing was changed\.$/v],
-	['gpu_release', {lease_id: 'abc'}, /^That reservation has ended meanwhile\. Nothing was changed\.$/v],
+	['gpu_renew', {lease_id: 'abc'}, /^That reservation has already ended\. Nothing was changed\.$/v],
+	['gpu_release', {lease_id: 'abc'}, /^That reservation has already ended\. Nothing was changed\.$/v],
 	['gpu_report', {by: 'mood'}, /^gpu_report: by: /v],
 	['gpu_report', {days: 0}, /^gpu_report: days: /v],
 ];

@@ -67,7 +67,7 @@ describe.each(
 		});
 		expect(submitted).toMatchObject({isError: false, json: {job_id: '1', jobs: ['1']}});
 		expect(submitted.words).toMatch(
-			/^Submitted job 1, which waits for 2 GPUs and then runs for at most 1h 0m 0s\. It goes on when this connection ends\. /v,
+			/^Submitted job 1, which waits for 2 GPUs and then runs for at most 1h 0m 0s\. It continues when this connection ends\. /v,
 		);
 		const {output} = submitted.json as {readonly output: string};
 		await untilState(one, '1', 'running');
@@ -115,12 +115,12 @@ describe.each(
 		const agent = await connect(box);
 		for (const [input, words] of [
 			[{timeout: '3h'}, /^Agents may hold GPUs for at most 2h at a time\. /v],
-			[{count: 3}, /^Agents may hold at most 2 GPUs together, not 3\. /v],
+			[{count: 3}, /^All agents together may hold at most 2 GPUs, not 3\. /v],
 		] as const) {
 			expectError(await agent.call('gpu_run', {command: ['true'], timeout: '1h', ...input}), words);
 		}
 
-		expect((await agent.call('gpu_job')).words).toBe('You have no jobs that wait, run or ended during the last day.');
+		expect((await agent.call('gpu_job')).words).toBe('You have no waiting or running jobs, and none that ended in the last day.');
 		await agent.call('gpu_reserve', {count: 1});
 		const id = await submit(box, agent, {command: ['sleep', '600'], count: 2});
 		await eventually(async () => (await peek(box)).queue.length === 1);
@@ -192,7 +192,7 @@ test('gpu_logs returns the end of the output without terminal control sequences'
 	writeFileSync(output, 'z'.repeat(1_000_000));
 	expect((await agent.call('gpu_logs', {job_id: id})).words).toMatch(/The last 1 line of its output, .*\nz{4096}$/v);
 	writeFileSync(output, '');
-	expect((await agent.call('gpu_logs', {job_id: id})).words).toBe(`Job ${id} is COMPLETED. It has written nothing.`);
+	expect((await agent.call('gpu_logs', {job_id: id})).words).toBe(`Job ${id} is COMPLETED. It has not written any output.`);
 });
 
 const wrongRuns: ReadonlyArray<readonly [input: Readonly<Record<string, unknown>>, words: RegExp]> = [
@@ -207,16 +207,16 @@ const wrongRuns: ReadonlyArray<readonly [input: Readonly<Record<string, unknown>
 	[{command: ['echo', 'x'.repeat(1_000_000)]}, /^gpu_run: command\.1: Invalid bytes: Expected <=100000 but received /v],
 	[{command: ['echo', ...Array.from({length: 40}, () => 'x'.repeat(9000))]}, /has more than 100000 characters\. /v],
 	[{command: Array.from({length: 5000}, () => 'x')}, /^gpu_run: command: Invalid length: /v],
-	[{command: ['echo', 'a\0b']}, /^gpu_run: a text contains a NUL character/v],
+	[{command: ['echo', 'a\0b']}, /^gpu_run: a value contains a NUL character/v],
 	[{command: ['echo', '\u{D800}']}, /^gpu_run: command\.1: It must be well-formed Unicode\. /v],
-	[{note: 'a\0b'}, /^gpu_run: a text contains a NUL character/v],
+	[{note: 'a\0b'}, /^gpu_run: a value contains a NUL character/v],
 	[{note: 'x'.repeat(501)}, /^The note has 501 characters, but the limit is 500\. /v],
 	[{cwd: '/no/such/directory'}, /^cwd: "\/no\/such\/directory" does not exist\. .* Nothing was started\.$/v],
 	[{cwd: '/etc/passwd'}, /^cwd: "\/etc\/passwd" is not a directory\. /v],
 	[{cwd: 'x'.repeat(5000)}, /^gpu_run: cwd: Invalid length: /v],
 	[{env: {CUDA_VISIBLE_DEVICES: '0,1,2,3'}}, /^env: CUDA_VISIBLE_DEVICES is set by canhazgpu\. /v],
 	[{env: {CANHAZGPU_DETACHED: '1:x'}}, /^env: CANHAZGPU_DETACHED is set by canhazgpu\. /v],
-	[{env: {'A=B': '1'}}, /^gpu_run: env\.[^\n]*A name has letters, digits and _\. /v],
+	[{env: {'A=B': '1'}}, /^gpu_run: env\.[^\n]*A name must consist of letters, digits and _\. /v],
 	[{env: {A: 'x'.repeat(1_000_000)}}, /^gpu_run: env\.A: Invalid bytes: /v],
 	[
 		{env: {A: 'x'.repeat(32_000), B: 'x'.repeat(32_000), C: 'x'.repeat(32_000)}},
@@ -244,7 +244,7 @@ test('the tools for jobs answer invalid arguments with an error and a hint, and 
 
 	for (const tool of ['gpu_job', 'gpu_logs', 'gpu_cancel']) {
 		expectError(await agent.call(tool, {job_id: '99'}), /^There is no job 99\. See the ids: /v);
-		expectError(await agent.call(tool, {job_id: '../x'}), /job_id: It must be a job id as in gpu_job\. /v);
+		expectError(await agent.call(tool, {job_id: '../x'}), /job_id: It must be a job id from gpu_job\. /v);
 		expectError(await agent.call(tool, {job_id: '[]'}), /^"\[\]" is not the id of a job\. /v);
 		expectError(await agent.call(tool, {id: '1'}), /has no field "id"\. |: job_id: /v);
 	}

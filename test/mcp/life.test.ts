@@ -100,7 +100,7 @@ describe('a reservation via mcp', () => {
 		const monitor = startTop(box, {size: {columns: 160, rows: 30}});
 		await monitor.waitFor(/sweep \(via mcp codex\)/v);
 		process.kill(agent.pid, 'SIGKILL');
-		await monitor.waitFor(/no longer has GPU 0: the process was gone/v);
+		await monitor.waitFor(/no longer has GPU 0: its process was gone/v);
 		// Only the event still names the client.
 		await monitor.waitFor((screen) => !screen.includes('sweep (via mcp codex)'));
 		await monitor.close();
@@ -132,7 +132,7 @@ describe('a reservation via mcp', () => {
 		expect((await other.call('gpu_release', {lease_id: id})).words).toBe('Released 1 GPU(s): [0].');
 		await eventually(() => one.notices().length > 0);
 		expect(one.notices()[0]).toMatch(/^Reservation \S+ no longer has GPU 0: somebody released it\.$/v);
-		expectError(await other.call('gpu_release', {lease_id: id}), /has ended meanwhile/v);
+		expectError(await other.call('gpu_release', {lease_id: id}), /has already ended/v);
 	});
 
 	slowTest('outlives its connection with detached: true and can then be released by its lease_id', async () => {

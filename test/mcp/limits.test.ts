@@ -52,7 +52,7 @@ describe.each(
 		expect(words).toContain(
 			'waits: agents hold 0 of at most 3 GPUs together, and their earlier requests want 3 (agents.max-gpus); people go first',
 		);
-		expect(words).toMatch(/ #1 .* comes first, on GPUs 0-2/v);
+		expect(words).toMatch(/ #1 .* is ahead in the queue for GPUs 0-2/v);
 		await box.run('release --gpu-ids 2');
 		expect((await first.answer).json).toMatchObject({gpu_ids: [0, 1, 2]});
 		// The grant has released what the second request had collected, because agents would otherwise hold five GPUs.
@@ -70,7 +70,7 @@ describe.each(
 		const agent = await connect(box);
 		const {answer} = await startWaiting(box, agent, {ids: [0, 1, 2], collected: [0, 1]});
 		await box.run('admin --set agents.max-gpus=2');
-		expectError(await answer, /^Agents may hold at most 2 GPUs together, not 3\. /v);
+		expectError(await answer, /^All agents together may hold at most 2 GPUs, not 3\. /v);
 		expect(await holders(box)).toBe('0:- 1:- 2:MANUAL 3:- 4:- 5:-');
 		expect((await peek(box)).queue).toEqual([]);
 	});

@@ -60,7 +60,7 @@ test('agents reserve MIG instances by profile and by id, and shares, and each co
 	}, 60_000);
 	expect((await agent.call('gpu_why')).words).toContain('(agents.max-gpus); people go first');
 	expect((await agent.call('gpu_renew', {duration: '1h'})).words).toBe(
-		'Renewed 1 GPU(s): [0] and 2 MIG instance(s): [1:0 1:2], which now ends in 1h 0m 0s.',
+		'Renewed 1 GPU(s): [0] and 2 MIG instance(s): [1:0 1:2] until 1h 0m 0s from now.',
 	);
 	expect((await agent.call('gpu_release')).words).toBe('Released 1 GPU(s): [0] and 2 MIG instance(s): [1:0 1:2].');
 	await eventually(async () => (await logsOf(agent, id)).endsWith('\nMIG-SIM-1-0'));

@@ -33,7 +33,7 @@ test('gpu_renew without lease_id renews the remaining reservations and names tho
 	await release(world, requester, {by: 'lease', leaseId: 'one'});
 	expect(await renew.call(call, {duration: '1h'})).toMatchObject({
 		json: {extended: [{gpu_id: 1}]},
-		words: 'Renewed 1 GPU(s): [1], which now ends in 1h 0m 0s. Not renewed: That reservation has already ended.',
+		words: 'Renewed 1 GPU(s): [1] until 1h 0m 0s from now. Not renewed: That reservation has already ended.',
 	});
 	await release(world, requester, {by: 'lease', leaseId: 'other'});
 	await expect(renew.call(call, {duration: '1h'})).rejects.toThrow('That reservation has already ended');

@@ -177,8 +177,8 @@ describe.runIf(isRoot)('readPoolRecord for a record of another account', () => {
 		expect(readPoolRecord(put(0, 0), 'machine')).toEqual(record);
 		for (const [owner, directoryOwner, problem] of [
 			[mallory.uid, 0, 'it belongs to another account (uid 61002)'],
-			[alice.uid, alice.uid, `it lies in ${directory}, which belongs to uid 61001`],
-			[0, alice.uid, `it lies in ${directory}, which belongs to uid 61001`],
+			[alice.uid, alice.uid, `it is in ${directory}, which belongs to uid 61001`],
+			[0, alice.uid, `it is in ${directory}, which belongs to uid 61001`],
 		] as const) {
 			const file = put(owner, directoryOwner);
 			expect(() => readPoolRecord(file, 'machine')).toThrow(

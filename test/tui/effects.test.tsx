@@ -236,8 +236,8 @@ test.each([
 		new Map([[4242, {...daemon, isOwn: false, user: 'bob'}]]),
 		'WARN Process 4242 belongs to bob',
 	],
-	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
-	['does not exist', new Map(), 'WARN Process 4242 has ended meanwhile'],
+	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has already ended'],
+	['does not exist', new Map(), 'WARN Process 4242 has already ended'],
 ])('the key K refuses a process that only a forged scan shows on the GPU: it %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');
@@ -325,7 +325,7 @@ test('the key Z pauses the display, and actions still check the current state', 
 	expect(session.line('> 0 ')).toContain('Mine');
 	await session.shows('Free 1  Mine 1');
 	await session.press('x', 'y');
-	await session.shows('ERR Nothing released: that reservation of GPU 0 has ended meanwhile');
+	await session.shows('ERR Nothing released: that reservation of GPU 0 has already ended');
 	await session.press('Z');
 	await session.shows('Free 0  Mine 0  Others 2');
 	await session.hides('PAUSED');
@@ -361,7 +361,7 @@ test('the key o shows only the events of the selected GPU, newest first', async 
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
 	await session.press('o');
-	await session.shows('There are no recorded events of GPU 0');
+	await session.shows('There are no recorded events for GPU 0');
 	const auditEvent = (kind: 'granted' | 'released', gpus: readonly number[], account: string) => ({
 		time: 0,
 		kind,

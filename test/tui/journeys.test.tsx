@@ -42,7 +42,7 @@ test('the reserve dialog explains why too few GPUs are available', async () => {
 	await session.shows(/> 0 +Reserved/v);
 	await session.press('r', keys.up, keys.enter);
 	await session.shows('Not enough GPUs available. Requested: 2, Available: 1');
-	await session.shows(/Next free in about (?:4h00m|3h59m): GPU 0, from bob\./v);
+	await session.shows(/Next free in about (?:4h00m|3h59m): GPU 0, held by bob\./v);
 	expect(session.screen()).not.toContain('canhazgpu status');
 	await session.shows('Enter Again');
 	await session.press(keys.down, keys.enter);
@@ -176,7 +176,7 @@ test('the key e refuses to extend the reservation of a job', async () => {
 	session = startMonitor(await createBox(1, {leases: {0: run('alice')}}));
 	await session.shows(/> 0 +Mine/v);
 	await session.press('e');
-	await session.shows('WARN GPU 0 is held by a run: it ends when its job does');
+	await session.shows('WARN GPU 0 is held by a running job: it is released when the job ends');
 });
 
 test('the keys x and e refuse reservations of other users with the reason', async () => {
@@ -210,7 +210,7 @@ test('the key x releases nothing if the lease of the GPU has changed since the r
 	await session.press('x');
 	await box.write({kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'another'})});
 	await session.press('y');
-	await session.shows('ERR Nothing released: that reservation of GPU 0 has ended meanwhile');
+	await session.shows('ERR Nothing released: that reservation of GPU 0 has already ended');
 	expect((await box.store.read()).gpus[0]).toMatchObject({lease: {leaseId: 'another'}});
 	// An error stays until a key is pressed.
 	session.store.dispatch({kind: 'ticked', nowMs: box.world.clock.monotonicMs() + 60_000});

@@ -76,7 +76,7 @@ test('a screen reader gets the help group by group, page by page', async () => {
 
 	const all = [...pages].join('\n');
 	expect(all).toMatch(/^r reserve GPUs for a time$/mv);
-	expect(all).toMatch(/^Enter the detail of the GPU$/mv);
+	expect(all).toMatch(/^Enter show GPU details$/mv);
 	expect(all).toMatch(/^Mine IN_USE You hold it$/mv);
 });
 

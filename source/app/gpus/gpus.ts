@@ -41,7 +41,6 @@ export type ProviderContext = {
 	/** The store whose leases determine the load of simulated GPUs. */
 	readonly store?: Store;
 	readonly scenario?: Scenario;
-	/** The simulated processes, which commands can signal instead of real ones. */
 	readonly simulatedProcesses?: SimulatedProcesses;
 	readonly early?: EarlyRuns;
 	readonly details?: WantedDetails;
@@ -107,7 +106,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				return [];
 			}
 
-			// Jobs that have died cause no load. Neither do GPUs whose owner still waits in the queue for more GPUs.
+			// Dead jobs cause no load. Neither do GPUs that are held while their owner waits for more.
 			const working = holdingsIn(snapshot.gpus).filter(
 				({lease}) => lease.partialQueueId === undefined && endingOf(lease, snapshot, host) === undefined,
 			);

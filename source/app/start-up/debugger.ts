@@ -1,7 +1,4 @@
-/**
-Keeps Node's debugger closed. SIGUSR1, which schedulers send to jobs before they end them, would open the debugger on a local port. Every account on
-this machine could then run code as this account.
-*/
+/** Keeps Node's debugger closed. SIGUSR1, which schedulers send to jobs, would open it on a local port, where every account could run code as this one. */
 import inspector from 'node:inspector';
 import process from 'node:process';
 

@@ -3,7 +3,7 @@ import packageJson from '../../../package.json' with {type: 'json'};
 
 export const {version} = packageJson;
 
-/** Prints the version. Returns false if that failed: the program then prints it again, and reports why it cannot. */
+/** Prints the version. Returns false on failure, so that the program tries again and reports the error. */
 export function printVersion(): boolean {
 	try {
 		writeSync(1, `${version}\n`);

@@ -36,7 +36,6 @@ type Walk = {
 	readonly flags: ReadonlySet<string>;
 	/** The number of words that are neither flags nor values of flags. */
 	readonly others: number;
-	/** The flag whose value is being completed. */
 	readonly wanting: Flag | undefined;
 };
 
@@ -156,7 +155,6 @@ async function schemaWords(after: readonly string[]): Promise<readonly Candidate
 }
 
 type Position = {
-	/** Words between the name of the command and the word that is being completed. */
 	readonly own: readonly string[];
 	readonly outer: readonly string[];
 	readonly word: string;
@@ -181,7 +179,7 @@ async function commandWords(
 	return words([
 		...(typeof first === 'string' ? listed(word, await options.know(first, command, others)) : plain(first)),
 		...unused(named, walked.flags),
-		...(command.takesRest === true ? [{word: '--', about: 'the command follows'}] : []),
+		...(command.takesRest === true ? [{word: '--', about: 'the command to run comes next'}] : []),
 	]);
 }
 

@@ -43,7 +43,7 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 		if (pool !== undefined) {
 			throw new CanhazgpuError(
 				'pool-exists',
-				`There is a pool of ${pool.gpuCount} GPU(s) already in ${pool.location}`,
+				`A pool of ${pool.gpuCount} GPU(s) already exists in ${pool.location}`,
 				{
 					hint: 'Nothing was changed. --force replaces the pool and ends all its reservations.',
 				},
@@ -51,7 +51,7 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 		}
 
 		throw new CanhazgpuError('provider', `No GPUs were found here: ${detected.reason}`, {
-			hint: `Fix that, or make simulated GPUs: canhazgpu admin --gpus ${given ?? 8} --provider fake${config.get('store') === 'embedded' ? ' --store embedded' : ''}`,
+			hint: `Fix that, or use simulated GPUs: canhazgpu admin --gpus ${given ?? 8} --provider fake${config.get('store') === 'embedded' ? ' --store embedded' : ''}`,
 		});
 	}
 
@@ -101,14 +101,14 @@ export const admin: Command = {
 		policy: {summary: 'show the policy'},
 		set: {
 			value: 'KEY=VALUE',
-			summary: 'set a key of the policy; can be repeated',
+			summary: 'set a policy key; can be repeated',
 			isMultiple: true,
 			completes: policyKeyNames.flatMap((key) => policyKeys[key].completes.map((value) => `${key}=${value}`)),
 			completesAlso: 'named-limits',
 		},
 		unset: {
 			value: 'KEY',
-			summary: 'reset this key of the policy to its default; all resets every key that --set does not name',
+			summary: 'reset this policy key to its default; all resets every key that is not set by --set',
 			isMultiple: true,
 			completes: 'policy-keys',
 		},
@@ -152,7 +152,7 @@ export const admin: Command = {
 				);
 			} else {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				app.print(wasThere ? `The ${what} already existed; everyone on this machine finds it now` : `Made a ${what}`);
+				app.print(wasThere ? `The ${what} already existed. Everyone on this machine uses it now` : `Made a ${what}`);
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
 				}

@@ -48,7 +48,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 		if (toDrain === undefined) {
 			const gpus = await undrain(world, requester, toUndrain!);
 			const others = toUndrain!.filter((id) => !gpus.includes(id));
-			const nothing = `Not out of service: GPU(s) [${others.join(' ')}]`;
+			const nothing = `Already in service: GPU(s) [${others.join(' ')}]`;
 			if (input.has('json')) {
 				app.print(harmlessJson({undrained: gpus}));
 			} else if (gpus.length === 0) {

@@ -1,4 +1,3 @@
-/** Cancels jobs, and waits until those that run have ended. */
 import type {EngineWorld} from '../../core/operations/engine.js';
 import {cancelJobs, readCurrentJobs} from '../../core/operations/jobs/jobs.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
@@ -11,7 +10,7 @@ import type {Requester} from '../../core/model/types.js';
 
 const lookMs = 100;
 
-/** How long to wait for the end of a running job: the 30 seconds that its wrapper leaves it, and those of a busy machine. */
+/** Time to wait for a job to end. Its wrapper kills the job after 30 seconds, and a busy machine takes longer. */
 const patienceMs = 45_000;
 
 /** Asks the wrapper to end, which ends the command. If the wrapper was killed, asks the command itself. */
@@ -22,7 +21,7 @@ function signal(app: App, {holder, job}: Job): void {
 	}
 }
 
-/** Waits until these jobs have ended, or until the signal is aborted. Returns those that are not, after a while. */
+/** Waits until these jobs have ended, `patienceMs` have passed, or the wait is aborted. Returns the jobs that have not ended. */
 async function awaitEnds(
 	app: App,
 	world: EngineWorld,
@@ -42,21 +41,21 @@ async function awaitEnds(
 
 export const stuckError = (stuck: Job): CanhazgpuError => {
 	const id = jobIdOf(stuck);
-	return new CanhazgpuError('failed', `Job ${id} was asked to end, but still runs`, {
-		hint: `See what it does: canhazgpu logs ${id}. Its process has the pid ${stuck.job?.pid ?? stuck.holder?.pid}.`,
+	return new CanhazgpuError('failed', `Job ${id} was asked to end, but is still running`, {
+		hint: `See what it does: canhazgpu logs ${id}. Its process id is ${stuck.job?.pid ?? stuck.holder?.pid}.`,
 	});
 };
 
 type CancelRequest = {
 	readonly requester: Requester;
 	readonly ids: readonly string[];
-	/** The interface of the cancellation. Absent for the command line. */
+	/** The interface that cancels the jobs. Absent for the command line. */
 	readonly via?: string;
 	/** Aborting ends the wait, not the cancellation. */
 	readonly aborted?: AbortSignal;
 };
 
-/** Returns the ids of the jobs that were cancelled, without those that had already ended, and a job that still runs. */
+/** Returns the ids of the jobs that this call has cancelled, and a job that has not ended in time. */
 export async function cancelAndWait(
 	app: App,
 	world: EngineWorld,

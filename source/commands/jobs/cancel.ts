@@ -12,14 +12,14 @@ const cancelledText = (ids: readonly string[]): string =>
 
 export const cancel: Command = {
 	name: 'cancel',
-	summary: 'Cancel jobs that run --detach has submitted',
+	summary: 'Cancel jobs submitted with run --detach',
 	usage: 'ID...',
 	examples: [
 		['canhazgpu cancel 7', 'job 7, or every job of array 7'],
 		['canhazgpu cancel 7_3 8', 'index 3 of array 7, and job 8'],
 	],
 	flags: {on: onFlag},
-	notes: ['A running command gets SIGTERM, with all processes that it has started, and after 30 seconds SIGKILL.'],
+	notes: ['A running command and all processes that it has started get SIGTERM. Those that remain after 30 seconds get SIGKILL.'],
 	takesWords: true,
 	words: 'jobs',
 	async run(app, input) {

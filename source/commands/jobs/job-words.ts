@@ -17,8 +17,8 @@ export function jobIdsOf({words}: Input, command: string): readonly [string, ...
 export function jobIdOfInput(input: Input, command: string): string {
 	const [id, another] = jobIdsOf(input, command);
 	if (another !== undefined) {
-		throw new CanhazgpuError('usage', `${command} takes the id of one job, and not also ${another}`, {
-			hint: `Use it once for each job: canhazgpu ${command} ${id}`,
+		throw new CanhazgpuError('usage', `${command} takes only one job id, but was also given ${another}`, {
+			hint: `Run the command once for each job: canhazgpu ${command} ${id}`,
 		});
 	}
 

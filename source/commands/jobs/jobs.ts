@@ -10,14 +10,14 @@ import {listJobs} from './list-jobs.js';
 
 export const jobs: Command = {
 	name: 'jobs',
-	summary: 'Show the jobs that run --detach has submitted',
+	summary: 'Show jobs submitted with run --detach',
 	usage: '[--all] [--json]',
 	examples: [
-		['canhazgpu jobs', 'your jobs that wait, run, or ended during the last day'],
-		['canhazgpu jobs --all', 'the jobs of everybody during the last 30 days'],
+		['canhazgpu jobs', 'your waiting and running jobs, and those that ended in the last day'],
+		['canhazgpu jobs --all', "everybody's jobs, including those that ended in the last 30 days"],
 	],
 	flags: {
-		all: {shortFlag: 'a', summary: "include everybody's jobs, and those that ended during the last 30 days"},
+		all: {shortFlag: 'a', summary: "show everybody's jobs, including those that ended in the last 30 days"},
 		json: jsonFlag,
 		on: onFlag,
 	},
@@ -37,7 +37,7 @@ export const jobs: Command = {
 					: rows.length === 0
 						? isAll
 							? 'No jobs'
-							: 'No jobs of yours. To submit one: canhazgpu run --detach -- COMMAND'
+							: 'You have no recent jobs. To submit one: canhazgpu run --detach -- COMMAND'
 						: jobsTable(rows, app.paint, {now, width: app.columns, hasUsers: isAll}),
 			);
 			for (const {number, problem} of garbage) {

@@ -20,7 +20,7 @@ const inWords = (rows: readonly JobRow[]): readonly JobRow[] =>
 		reason: row.reason === undefined || isOver(row) ? row.reason : engineReasonText(row.reason),
 	}));
 
-/** Lists all jobs, or those of an account that have not ended or ended during the last day. They are shown as this account sees them. */
+/** Lists all jobs, or those of `account` that have not ended or ended in the last day. Leaves out what `account` may not see of others. */
 export async function listJobs(
 	world: EngineWorld,
 	{account, isAll}: {readonly account: string | undefined; readonly isAll: boolean},
@@ -38,7 +38,7 @@ export async function listJobs(
 	};
 }
 
-/** Returns everybody's jobs that wait, run, or ended a short time ago, as this account sees them. */
+/** Returns everybody's jobs that have not ended or ended in the last day, without what `account` may not see. */
 export async function readRecentJobs(
 	world: EngineWorld,
 	account: string | undefined,

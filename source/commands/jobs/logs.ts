@@ -14,10 +14,10 @@ import {jobIdOfInput} from './job-words.js';
 
 const lookMs = 250;
 
-/** How often the record is read while the output is followed. */
+/** The record is read only once in this many reads of the output. */
 const readEvery = 8;
 
-/** Returns the job with this id. Throws `usage` for an array, whose jobs have an output each. */
+/** Returns the job with this id. Throws `usage` for an array, because each of its jobs has its own output. */
 async function findJob(app: App, world: EngineWorld, id: string): Promise<Job> {
 	const [record, another] = jobsWithIds(await readCurrentJobs(world), [id]);
 	requireOwn(app.requester(undefined), record!);
@@ -71,7 +71,7 @@ async function unlessFailing(ask: () => Promise<boolean>): Promise<boolean> {
 	}
 }
 
-/** Writes to stdout and waits until the text is on its way. Resolves with false if nobody reads it any more. */
+/** Writes to stdout and waits until the text is written. Resolves with false if the reader has gone. */
 const write = async (bytes: Uint8Array): Promise<boolean> =>
 	new Promise((resolve) => {
 		process.stdout.write(bytes, (error) => {
@@ -84,12 +84,12 @@ export const logs: Command = {
 	summary: 'Print the output of a job',
 	usage: '[-f] ID',
 	examples: [
-		['canhazgpu logs 7', 'what job 7 has written so far'],
-		['canhazgpu logs -f 7', 'and what it writes, until it has ended'],
+		['canhazgpu logs 7', 'the output of job 7 so far'],
+		['canhazgpu logs -f 7', 'keep printing until the job ends'],
 		['canhazgpu logs 7_3', 'index 3 of array 7'],
 	],
 	flags: {
-		follow: {shortFlag: 'f', summary: 'also print what the job writes from now on, until it has ended'},
+		follow: {shortFlag: 'f', summary: 'keep printing new output until the job ends'},
 		on: onFlag,
 	},
 	takesWords: true,
@@ -119,7 +119,7 @@ export const logs: Command = {
 
 					if (isEnding) {
 						if (isEmpty) {
-							app.remark(`canhazgpu: job ${id} has not written anything`);
+							app.remark(`canhazgpu: job ${id} has not written any output`);
 						}
 
 						return 0;

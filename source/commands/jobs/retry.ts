@@ -9,13 +9,13 @@ const startedText = (ids: readonly string[]): string =>
 
 export const retry: Command = {
 	name: 'retry',
-	summary: 'Start ended jobs again',
+	summary: 'Run jobs that have ended again',
 	usage: 'ID...',
 	examples: [
 		['canhazgpu retry 7', 'with the same id, appending to the same output'],
 		['canhazgpu retry 7_3', 'only index 3 of array 7'],
 	],
-	notes: ['The command starts in its old directory, with the environment variables of this shell.'],
+	notes: ['The command starts in its original directory, with the environment variables of this shell.'],
 	flags: {on: onFlag},
 	takesWords: true,
 	words: 'jobs',

@@ -13,7 +13,7 @@ import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
 import {withWorld} from '../shared/with-world.js';
 import {jobIdsOf} from './job-words.js';
 
-/** How often to look, because a job that is killed announces nothing. */
+/** The interval between checks, because a job that is killed announces nothing. */
 const lookMs = 5000;
 
 /** The exit code for a job without one that did not succeed. */
@@ -40,7 +40,7 @@ export async function awaitJobs(
 		while (!signal.aborted) {
 			try {
 				const found = soundJobs(await readCurrentJobs(world, numbers));
-				// A record that is missing was lost with the store's data, and its wrapper puts it back.
+				// A missing record was lost with the store's data. The wrapper of the job writes it back.
 				if (found.length === numbers.length && found.every((job) => isOver(job))) {
 					return found;
 				}
@@ -92,7 +92,7 @@ export const wait: Command = {
 	usage: 'ID...',
 	examples: [
 		['canhazgpu wait 7', 'until job 7, or every job of array 7, has ended'],
-		['canhazgpu wait 7 && ./publish.sh', 'then publish, if it succeeded'],
+		['canhazgpu wait 7 && ./publish.sh', 'publish once job 7 has succeeded'],
 	],
 	notes: [
 		"Exit codes: the job's own; for several jobs, the first that is not 0; 1 for a job that did not run to its end.",

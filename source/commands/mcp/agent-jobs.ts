@@ -15,7 +15,7 @@ import {checkDetachedCommand, ownDirectory, submitLocally} from '../shared/detac
 import {isOwnVariable} from '../shared/job/job-environment.js';
 import {addedText, addedVariable} from '../shared/job/ticket.js';
 
-/** The most bytes of additional variables. Linux limits a variable to 128 KiB, and the wrapper gets all of them in one. */
+/** Maximum size of all additional variables in bytes. The wrapper gets them in one variable, and Linux limits that to 128 KiB. */
 const mostVariableBytes = 65_536;
 
 const problems: ReadonlyMap<string | undefined, string> = new Map([
@@ -32,14 +32,14 @@ function directoryOf(typed: string | undefined): string {
 
 	const directory = path.resolve(ownDirectory(), typed);
 	try {
-		// The slash refuses a file.
+		// With the slash at the end, this fails for a file.
 		accessSync(`${directory}/`, constants.X_OK);
 		return directory;
 	} catch (error) {
 		throw new CanhazgpuError(
 			'usage',
 			`cwd: ${quoted(directory)} ${problems.get(codeOf(error)) ?? `cannot be used: ${messageOf(error)}`}`,
-			{hint: 'Name a directory of this machine. Nothing was started.', cause: error},
+			{hint: 'Name a directory on this machine. Nothing was started.', cause: error},
 		);
 	}
 }
@@ -90,8 +90,8 @@ async function submit(
 	checkVariables(variables);
 	const flags = [...poolFlags, ...flagsOf(job)];
 	if ([...flags, ...words, directory, ...Object.values(variables)].some((text) => text.includes('\0'))) {
-		throw new CanhazgpuError('usage', 'gpu_run: a text contains a NUL character, which no program can get', {
-			hint: 'Leave it out. Nothing was started.',
+		throw new CanhazgpuError('usage', 'gpu_run: a value contains a NUL character, which cannot be passed to a program', {
+			hint: 'Leave the character out. Nothing was started.',
 		});
 	}
 
@@ -143,7 +143,7 @@ export const createAgentJobs = (app: App, poolFlags: readonly string[]): AgentJo
 		const {rows} = await findOwnJobs(world, requester, id);
 		const {file} = await findOutput(app, world, id);
 		const {openLog} = await app.loadDetaching();
-		// An additional byte shows whether the file has more. The limit also ends the read of a file that grows meanwhile.
+		// Reads one byte more, to see whether the file is longer. The limit also ends the read if the file keeps growing.
 		const log = openLog(file, mostBytes + 1);
 		try {
 			const parts: Uint8Array[] = [];

@@ -1,7 +1,6 @@
 /** The configuration with which each client starts `canhazgpu mcp`. */
 
 type ClientConfig = {
-	/** The file for the configuration, in words. */
 	readonly place: string;
 	readonly text: string;
 };
@@ -20,7 +19,7 @@ const configs: Readonly<Record<ClientName, ClientConfig>> = {
 		place: '.mcp.json in a project. Or, for all projects: claude mcp add --scope user canhazgpu -- canhazgpu mcp',
 		text: json({mcpServers: {canhazgpu: {type: 'stdio', ...server}}}),
 	},
-	// https://developers.openai.com/codex/mcp. Codex gives up a call after 60 s, which is too short for a wait in the queue.
+	// https://developers.openai.com/codex/mcp. By default, Codex gives up a call after 60 s, which is too short for the queue.
 	codex: {
 		place: '~/.codex/config.toml',
 		text: '[mcp_servers.canhazgpu]\ncommand = "canhazgpu"\nargs = ["mcp"]\ntool_timeout_sec = 3600',
@@ -32,7 +31,7 @@ const configs: Readonly<Record<ClientName, ClientConfig>> = {
 	},
 	// https://code.visualstudio.com/docs/agents/reference/mcp-configuration
 	vscode: {
-		place: '.vscode/mcp.json in a workspace, or mcp.json of your profile',
+		place: '.vscode/mcp.json in a workspace, or mcp.json in your user profile',
 		text: json({servers: {canhazgpu: {type: 'stdio', ...server}}}),
 	},
 	// https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md. The timeout is in milliseconds.

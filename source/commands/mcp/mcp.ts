@@ -16,7 +16,7 @@ export const mcp: Command = {
 	usage: '[--user NAME] | --config CLIENT',
 	examples: [
 		['canhazgpu mcp --config claude', 'print what to write into .mcp.json'],
-		['canhazgpu mcp', 'the server, which the client starts'],
+		['canhazgpu mcp', 'run the server, as a client does'],
 	],
 	flags: {
 		config: {
@@ -34,13 +34,13 @@ export const mcp: Command = {
 		if (client !== undefined) {
 			const config = clientConfigOf(client);
 			if (config === undefined) {
-				throw new CanhazgpuError('usage', `mcp --config knows no client ${quoted(client)}`, {
+				throw new CanhazgpuError('usage', `mcp --config does not support the client ${quoted(client)}`, {
 					hint: `The clients are: ${clientNames.join(', ')}. To read another config file: CANHAZGPU_CONFIG=FILE canhazgpu mcp`,
 				});
 			}
 
 			app.print(config.text);
-			app.remark(`This belongs into ${config.place}`);
+			app.remark(`Put this in ${config.place}`);
 			return 0;
 		}
 
@@ -50,7 +50,7 @@ export const mcp: Command = {
 		const {failed} = createBackground(app.remark);
 		app.outliveBugs(failed);
 		if (process.stdin.isTTY) {
-			app.remark('canhazgpu mcp speaks to a program on stdin. To set up a client: canhazgpu mcp --config claude');
+			app.remark('canhazgpu mcp is started by a client, and talks to it on stdin and stdout. To set up a client: canhazgpu mcp --config claude');
 		}
 
 		try {

@@ -14,7 +14,7 @@ type Acquired =
 	/** A signal ended the wait. The exit code is 128 plus the number of the signal. */
 	| {readonly kind: 'interrupted'; readonly exitCode: number};
 
-/** The longest that a hanging notification delays the return to the user's shell. */
+/** Time in ms that a hanging notification can delay the return to the shell. */
 const servedMs = 2000;
 
 const unsureText =
@@ -95,7 +95,6 @@ export async function acquireShown(
 				leave(async () => remindOfGrant(app, request, answer));
 			}
 
-			// Delivers notifications in the background.
 			void (async () => {
 				await started;
 				await Promise.all(left.map(async (work) => background.attempt(work)));
@@ -129,7 +128,7 @@ export async function acquireShown(
 					hint:
 						answer.isUnsure === true
 							? unsureText
-							: 'Left the queue. To wait for longer, give --wait more time or leave it out.',
+							: 'Left the queue. To wait longer, give --wait more time or leave it out.',
 				});
 			}
 

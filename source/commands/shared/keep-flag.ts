@@ -1,11 +1,10 @@
-/** The flag `--keep`, with which the owner keeps idle GPUs. */
 import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError} from '../../errors.js';
 import type {Flag, Input} from '../../command-line/command.js';
 
 export const keepFlag: Flag = {
 	value: 'TIME',
-	summary: 'keep the GPUs for this time even if they are idle: 2h',
+	summary: 'keep the GPUs for this time even if they are idle, such as 2h',
 	completes: ['1h', '2h', '4h', '8h'],
 };
 
@@ -15,6 +14,6 @@ export function keepSecondsOf(input: Input): number | undefined {
 }
 
 export const keepsNothing = (): CanhazgpuError =>
-	new CanhazgpuError('usage', '--keep is about idle GPUs, and Slurm decides itself when GPUs go back', {
+	new CanhazgpuError('usage', '--keep does not work with Slurm, which decides itself when GPUs are released', {
 		hint: 'Leave out --keep.',
 	});

@@ -8,18 +8,18 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 import {parseTimeOfDay} from './time-of-day.js';
 
 export const laterFlags: Flags = {
-	detach: {summary: 'submit the command as a job that needs no shell, print its id and return; see help jobs'},
-	after: {value: 'JOBS', summary: 'start after these jobs have succeeded: 7,8; any:7 after any end', completes: 'jobs'},
+	detach: {summary: 'run the command in the background, print the job id and return; see help jobs'},
+	after: {value: 'JOBS', summary: 'start after these jobs have succeeded, such as 7,8; with any:7, even if job 7 fails', completes: 'jobs'},
 	begin: {
 		value: 'WHEN',
-		summary: 'start no earlier than 2h (from now), 18:30 or 2026-05-01T18:30',
+		summary: 'start no earlier than this, such as 2h (from now), 18:30 or 2026-05-01T18:30',
 		completes: ['1h', '2h', '8h'],
 	},
-	array: {value: 'LIST', summary: 'with --detach: submit one job for each index: 0-7 or 1,3,5 or 0-99%4'},
+	array: {value: 'LIST', summary: 'with --detach: submit one job for each index, such as 0-7, 1,3,5 or 0-99%4 (four at a time)'},
 	retry: {value: 'N', summary: 'with --detach: run the command again up to N times if it fails'},
 };
 
-/** When a job of this machine starts, and how often. */
+/** When a job of this machine starts, and how often it is retried. */
 export type LocalLater = Pick<JobRequest, 'after' | 'begin' | 'retries'> & {readonly array: ArrayRequest | undefined};
 
 const mostRetries = 100;
@@ -36,7 +36,7 @@ function retriesOf(input: Input): number {
 function requireDetach(input: Input): void {
 	for (const flag of ['array', 'retry']) {
 		if (input.has(flag) && !input.has('detach')) {
-			throw new CanhazgpuError('usage', `--${flag} is for jobs in the background, so it needs --detach`);
+			throw new CanhazgpuError('usage', `--${flag} works only with --detach`);
 		}
 	}
 }
@@ -59,7 +59,7 @@ const arrayPattern = /^\d{1,9}(?:-\d{1,9}(?::\d{1,9})?)?(?:,\d{1,9}(?:-\d{1,9}(?
 function checked(input: Input, flag: 'after' | 'array', pattern: RegExp, example: string): string | undefined {
 	const typed = input.text(flag)?.trim();
 	if (typed !== undefined && !pattern.test(typed)) {
-		throw new CanhazgpuError('usage', `--${flag} does not understand ${quoted(typed)}`, {hint: example});
+		throw new CanhazgpuError('usage', `--${flag}: ${quoted(typed)} is not valid`, {hint: example});
 	}
 
 	return typed;
@@ -77,7 +77,7 @@ function beginOf(input: Input): number | undefined {
 
 export function laterOf(input: Input): Later {
 	const later = {
-		after: checked(input, 'after', jobsPattern, 'Write job ids such as 17,18, or any:17 if the job may have failed.'),
+		after: checked(input, 'after', jobsPattern, 'Write job ids such as 17,18, or any:17 to start even if job 17 fails.'),
 		begin: beginOf(input),
 		array: checked(
 			input,
@@ -92,7 +92,7 @@ export function laterOf(input: Input): Later {
 		if (input.has('detach') && input.has(flag)) {
 			throw new CanhazgpuError(
 				'usage',
-				`--detach waits in Slurm's queue for as long as it takes, so it cannot be combined with --${flag}`,
+				`With --detach, the job stays in Slurm's queue until it starts, so --${flag} cannot be used`,
 				{
 					hint: 'Leave out one of them.',
 				},

@@ -109,7 +109,7 @@ function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNe
 		input,
 		'mig',
 		'gpu-ids',
-		'A name such as 0:1 asks for that one instance, but a profile for any instance of its kind.',
+		'A name such as 0:1 asks for that one instance. A profile asks for any instance of that size.',
 	);
 
 	const what = hasNames ? `--gpu-ids ${instanceText(named.instances[0]!)}` : '--mig';

@@ -18,7 +18,7 @@ const own = {
 	'wait-children': 'Slurm ends all processes of a job together with the job',
 	retry: 'Slurm requeues a job on request: canhazgpu retry ID',
 	numa: 'Slurm binds jobs to processors itself: see TaskPlugin in slurm.conf',
-	notify: 'Slurm sends mails itself, with --mail-type of sbatch',
+	notify: 'Slurm sends mail itself: see --mail-type of sbatch',
 	isolate: 'Slurm isolates jobs itself: see ConstrainDevices in cgroup.conf',
 } as const;
 
@@ -74,7 +74,7 @@ function ownDirectory(): string {
 	try {
 		return process.cwd();
 	} catch {
-		throw new CanhazgpuError('failed', 'This directory has been removed, but the output of the job would go there', {
+		throw new CanhazgpuError('failed', 'The current directory has been removed, so the output of the job cannot go there', {
 			hint: 'Change to another directory, and try again.',
 		});
 	}

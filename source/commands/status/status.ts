@@ -56,7 +56,7 @@ export const status: Command = {
 	flags: {
 		json: {...jsonFlag, setting: 'status.json'},
 		summary: {shortFlag: 's', summary: 'print one line for the whole machine', setting: 'status.summary'},
-		follow: {shortFlag: 'f', summary: 'with --json: print a line for each change and scan until Ctrl-C'},
+		follow: {shortFlag: 'f', summary: 'with --json: print a line after each change and each scan, until Ctrl-C'},
 		remote: {shortFlag: 'r', value: 'HOST', summary: 'show another host by ssh', completes: 'hosts'},
 		all: {summary: 'include the hosts in remote_hosts'},
 	},
@@ -109,7 +109,7 @@ export const status: Command = {
 				loss === undefined ? undefined : `Warning: ${loss}`,
 				policyProblem === undefined ? undefined : `Warning: ${policyProblem}`,
 				view.snapshot.gpus.some(({kind}) => kind === 'garbage')
-					? 'Warning: a GPU whose record cannot be read is not handed out. To fix it: canhazgpu doctor'
+					? 'Warning: a GPU whose record cannot be read is not granted to anyone. To fix it: canhazgpu doctor'
 					: undefined,
 				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
 				world.privateLabel,

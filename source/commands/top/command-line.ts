@@ -45,7 +45,7 @@ function hostOf([first = '', name = '', ...others]: readonly string[]): string |
 	}
 
 	if (others.length > 0) {
-		throw new CanhazgpuError('usage', 'host takes one host name', {hint: 'Type host alone for all of them.'});
+		throw new CanhazgpuError('usage', 'host takes one host name', {hint: 'Type host alone to see all hosts.'});
 	}
 
 	return name;
@@ -72,7 +72,7 @@ function withoutHostWord(words: readonly string[], own: string | undefined): rea
 	}
 }
 
-/** A command that shows its output while the job writes it. */
+/** A command of the monitor that follows the output of a job. */
 const logsWord = 'logs';
 
 /** Returns the id after `logs`. The flag that follows the output is not needed. */
@@ -117,7 +117,7 @@ function checkUse(name: string, input: Input, {isReadonly, hasEngine}: MonitorKi
 
 	if (name === 'admin' && flagsOfAdmin.every((flag) => !input.has(flag))) {
 		throw new CanhazgpuError('usage', 'admin cannot create a pool inside the monitor', {
-			hint: `Type it in a shell. Inside the monitor, it takes only ${flagsOfAdmin.map((flag) => `--${flag}`).join(', ')}.`,
+			hint: `Type it in a shell. Inside the monitor, admin takes only ${flagsOfAdmin.map((flag) => `--${flag}`).join(', ')}.`,
 		});
 	}
 
@@ -179,7 +179,6 @@ type Options = {
 	readonly grammar: Grammar;
 	readonly isReadonly: boolean;
 	readonly hosts: HostOutputs;
-	/** Returns the output of a job. */
 	readonly logOf: (id: string) => LiveOutput;
 };
 

@@ -18,7 +18,7 @@ const holdingUpdateMs = 250;
 /** The shortest time in ms between updates that show only load. The monitor draws once a second. */
 const loadMs = 1000;
 
-const olderVersion = 'its canhazgpu is older and has no status --follow, so it is asked every 10 s until it is updated';
+const olderVersion = 'its canhazgpu is too old for status --follow, so it is asked for its status every 10 s';
 
 function hostStatus(
 	host: string,
@@ -27,7 +27,7 @@ function hostStatus(
 ): HostStatus {
 	const gpus = fromCommandRows(rows, Date.now() / 1000);
 	if (gpus === undefined) {
-		throw new CanhazgpuError('failed', `${host}: its answer is too long to be shown`);
+		throw new CanhazgpuError('failed', `${host}: its answer is too long to show`);
 	}
 
 	return {gpus, ...more};
@@ -164,7 +164,7 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 			);
 			if (exitCode !== 0) {
 				app.remark(
-					`\ncanhazgpu: the monitor of ${sanitize(host)} ended with exit code ${exitCode}. Press Enter to go back.`,
+					`\ncanhazgpu: the monitor on ${sanitize(host)} ended with exit code ${exitCode}. Press Enter to go back.`,
 				);
 				await untilEnter();
 			}

@@ -1,4 +1,4 @@
-/** Implements `:logs` in the monitor: shows the end of a job's output, and what is added to it. */
+/** Implements `:logs` in the monitor: shows the end of a job's output and follows it. */
 import type {Clock} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
@@ -12,7 +12,7 @@ const lookMs = 500;
 /** Number of bytes at the end of an output that are shown. */
 const tailBytes = 65_536;
 
-/** Returns the lines of an output without anything that acts on a terminal. Of a progress bar, the last state is kept. */
+/** Returns the lines of an output without control sequences. Keeps only the last state of a progress bar. */
 export const linesOfLog = (text: string): readonly string[] =>
 	text
 		.replace(/\n$/v, '')
@@ -30,7 +30,6 @@ type Options = {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Returns the output of a job as a live output of the monitor. */
 export const logOutput = (id: string, {app, world, clock, broken}: Options): LiveOutput => ({
 	begin(show) {
 		const ending = new AbortController();
@@ -43,7 +42,7 @@ export const logOutput = (id: string, {app, world, clock, broken}: Options): Liv
 				const text = readLogEnd(file, tailBytes) ?? before ?? '';
 				if (text !== before) {
 					before = text;
-					show({lines: text === '' ? ['The job has not written anything yet'] : linesOfLog(text), isTail: true});
+					show({lines: text === '' ? ['The job has not written any output yet'] : linesOfLog(text), isTail: true});
 				}
 
 				await clock.sleep(lookMs, ending.signal).catch(() => undefined);

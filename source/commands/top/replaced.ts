@@ -6,8 +6,8 @@ export async function namingReplaced<Result>(work: () => Promise<Result>): Promi
 		return await work();
 	} catch (error) {
 		if (isMissingPart(error)) {
-			throw new CanhazgpuError('failed', 'The program was replaced or removed while this monitor ran', {
-				hint: 'Leave the monitor with q, and start it again.',
+			throw new CanhazgpuError('failed', 'The program was replaced or removed while this monitor was running', {
+				hint: 'Press q to quit, and start the monitor again.',
 				cause: error,
 			});
 		}

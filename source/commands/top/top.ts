@@ -100,7 +100,7 @@ export const top: Command = {
 		let stopReminding: (() => Promise<void>) | undefined;
 		try {
 			const runMonitor = await loading;
-			// The monitor's screen has no place for reminders that fail.
+			// Reminders that fail are not reported, because the monitor has no place for them.
 			stopReminding =
 				isReadonly || hasNoPool || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
 			const ended = runMonitor({

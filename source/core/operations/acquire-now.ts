@@ -110,7 +110,7 @@ const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	simulated: gpus.simulated,
 	gpus: [],
 	failure: {
-		message: 'The GPUs could not be read before the waiting time was up',
+		message: 'The GPUs could not be read within the wait time',
 		hint: 'See how long the GPU tool takes: canhazgpu doctor',
 	},
 	warnings: [],

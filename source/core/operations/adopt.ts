@@ -115,7 +115,7 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 	);
 	if (holding !== undefined) {
 		throw new CanhazgpuError('unavailable', `${name} is already held by ${ownerOf(holding.lease)}`, {
-			hint: 'A process can be adopted when nobody holds any of its GPUs.',
+			hint: 'A process can be adopted only while nobody holds any of its GPUs.',
 		});
 	}
 
@@ -141,7 +141,7 @@ function requireRoom({gpus}: Pick<Snapshot, 'gpus'>, owner: string, count: numbe
 	const held = holdingsIn(gpus).filter(({lease}) => ownerOf(lease) === owner).length;
 	if (limit !== undefined && held + count > limit.value) {
 		throw new CanhazgpuError('unavailable', `${owner} holds ${held} of at most ${limit.value} GPUs`, {
-			hint: `The limit is ${settingText(limit)}. Release others first, or ask root: root has no limits.`,
+			hint: `The limit is ${settingText(limit)}. Release other GPUs first, or ask root, who has no limits.`,
 		});
 	}
 }

@@ -32,7 +32,7 @@ export type Reclaimer = {
 /** Returns the observation as a failed one, so that idle times start again. */
 const unseen = (observation: Observation): Observation => ({
 	...observation,
-	failure: observation.failure ?? {message: 'an earlier observation is missing'},
+	failure: observation.failure ?? {message: 'there is no earlier observation'},
 });
 
 class IdleReclaimer {

@@ -61,7 +61,7 @@ const reasonOf = ({kind, account, gpus}: Reminder): string => {
 	const named = `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')}`;
 	switch (kind) {
 		case 'overuse': {
-			return `${account} was told that the share of ${named} uses more than it asked for`;
+			return `${account} was told that the share of ${named} uses more memory than it reserved`;
 		}
 
 		case 'squatter': {
@@ -73,7 +73,7 @@ const reasonOf = ({kind, account, gpus}: Reminder): string => {
 		}
 
 		case 'beyond-limit': {
-			return `${account} was reminded that ${named} beyond the limit go back to the pool`;
+			return `${account} was reminded that the reservation of ${named} is beyond the limit and goes back to the pool`;
 		}
 
 		case 'parked': {

@@ -90,7 +90,7 @@ export const extend = async (
 ): Promise<ExtendResult> => {
 	if (world.engine !== undefined) {
 		if (keepSeconds !== undefined || 'atLeast' in end) {
-			throw new CanhazgpuError('usage', '--keep is about idle GPUs, and Slurm decides itself when GPUs go back', {
+			throw new CanhazgpuError('usage', '--keep does not work with Slurm, which decides itself when GPUs are released', {
 				hint: 'Leave out --keep.',
 			});
 		}
@@ -128,7 +128,7 @@ export const extend = async (
 			}
 
 			if (records.some(({lease}) => expiryOf(lease) > snapshot.now + longestSeconds)) {
-				throw new CanhazgpuError('usage', 'The new end lies more than a hundred years ahead', {
+				throw new CanhazgpuError('usage', 'The new end is more than a hundred years away', {
 					hint: 'Nothing was changed.',
 				});
 			}
@@ -141,7 +141,7 @@ export const extend = async (
 				requireEndWithin(
 					{end: expiryOf(lease), before: lease.expiryTime, now: snapshot.now},
 					limits,
-					'An earlier end: canhazgpu extend --until WHEN',
+					'To set an earlier end: canhazgpu extend --until WHEN',
 				);
 			}
 

@@ -62,7 +62,7 @@ const isNamed = (job: SlurmJob, id: string): boolean =>
 const unknown = (id: string): CanhazgpuError =>
 	new CanhazgpuError(
 		'usage',
-		/^\d{1,10}(?:_\d{1,10})?$/v.test(id) ? `Slurm knows no job ${id}` : `${quoted(id)} is not the id of a job`,
+		/^\d{1,10}(?:_\d{1,10})?$/v.test(id) ? `Slurm has no job ${id}` : `${quoted(id)} is not the id of a job`,
 		{
 			hint: 'See the ids: canhazgpu jobs --all. Slurm forgets a job some minutes after its end (MinJobAge).',
 		},
@@ -163,8 +163,8 @@ export function createBatchJobs(cluster: Cluster): EngineJobs {
 				.find((line) => line.startsWith('StdOut=/'))
 				?.slice('StdOut='.length);
 			if (file === undefined) {
-				throw new CanhazgpuError('failed', `Job ${id} writes to no file: it is not a batch job`, {
-					hint: 'A job of run --detach writes to one.',
+				throw new CanhazgpuError('failed', `Job ${id} has no output file, because it is not a batch job`, {
+					hint: 'Jobs submitted with run --detach have one.',
 				});
 			}
 

@@ -36,7 +36,7 @@ function checkWhole(
 			const [ids, allIds] = [named, whole].map((holdings) => holdings.map(({index}) => index).join(','));
 			throw new CanhazgpuError(
 				'failed',
-				`Slurm job ${job} has GPU ${allIds}, but Slurm ${does} only whole jobs: GPU ${ids} alone cannot be ${done}`,
+				`GPU ${ids} alone cannot be ${done}: Slurm ${does} only whole jobs, and job ${job} has GPU ${allIds}`,
 				{hint: `Name them all: --gpu-ids ${allIds}`},
 			);
 		}
@@ -108,7 +108,7 @@ export async function extendJobs(
 	if (later !== undefined && !isRoot(requester)) {
 		// Slurm itself would only say "Access/permission denied".
 		throw new CanhazgpuError('not-owner', 'On Slurm, only administrators can move an end to a later time', {
-			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. You can set an earlier end with --until`,
+			hint: `Ask an administrator to run: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. You can set an earlier end with --until`,
 		});
 	}
 

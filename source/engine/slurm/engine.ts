@@ -122,7 +122,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 						'store-unreachable',
 						`Slurm's controller does not answer, so job ${jobId} is still in its queue`,
 						{
-							hint: `The job may get GPUs later, which nobody would use. When the controller is back: scancel ${jobId}`,
+							hint: `The job may still get GPUs, which nobody would use. When the controller answers again: scancel ${jobId}`,
 							cause: error,
 						},
 					);

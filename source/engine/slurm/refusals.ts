@@ -13,9 +13,9 @@ type Meaning = {
 };
 
 /** Explains that Slurm grants no GPUs now. It gives no details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
-const noneNow = 'There are not enough free GPUs on one node, or others come first';
+const noneNow = 'No node has enough free GPUs, or other jobs come first';
 
-const whoHasThem = 'Who has them: canhazgpu status. Who waits: canhazgpu queue';
+const whoHasThem = 'See who has them: canhazgpu status. See who is waiting: canhazgpu queue';
 const waitHint = `To wait for them, leave out --nonblock, or give --wait more time. ${whoHasThem}`;
 
 export const noneNowError = (): CanhazgpuError => new CanhazgpuError('unavailable', noneNow, {hint: waitHint});
@@ -25,7 +25,7 @@ export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
 	isLater
 		? new CanhazgpuError(
 				'unavailable',
-				'The job may not begin yet: see --after and --begin. Or there are not enough free GPUs on one node',
+				'The job may not begin yet (see --after and --begin), or no node has enough free GPUs',
 				{hint: whoHasThem},
 			)
 		: new CanhazgpuError('unavailable', 'Slurm does not start the command now', {
@@ -53,7 +53,7 @@ const meanings: readonly Meaning[] = [
 	{
 		pattern: /could not establish a configuration|unable to (?:establish|process) configuration/iv,
 		code: 'store-unreachable',
-		message: 'Slurm finds no configuration that it can read on this machine',
+		message: 'Slurm cannot find a readable configuration on this machine',
 		hint: 'Check SLURM_CONF, or else /etc/slurm/slurm.conf. If there is no cluster: --engine local',
 	},
 	{
@@ -77,7 +77,7 @@ const meanings: readonly Meaning[] = [
 		hint: partitionHint,
 	},
 	{pattern: /invalid account/iv, code: 'usage', hint: 'SLURM_ACCOUNT or SALLOC_ACCOUNT names the account to use.'},
-	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS or SALLOC_QOS names the one to use.'},
+	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS or SALLOC_QOS names the QOS to use.'},
 	{
 		pattern: /not permitted to use this partition/iv,
 		code: 'usage',
@@ -91,7 +91,7 @@ const meanings: readonly Meaning[] = [
 	{
 		pattern: /requested partition configuration not available/iv,
 		code: 'unavailable',
-		message: 'The partition does not allow so much time, or so many nodes',
+		message: 'The partition does not allow this much time or this many nodes',
 		hint: 'See its limits: sinfo, scontrol show partition. To use another one: SLURM_PARTITION or SALLOC_PARTITION.',
 	},
 	{
@@ -105,7 +105,7 @@ const meanings: readonly Meaning[] = [
 		pattern: /invalid node name|requested nodes? (?:list )?(?:is|are) not in this partition/iv,
 		code: 'usage',
 		message: 'There is no such node in this partition',
-		hint: 'See which there are: canhazgpu status',
+		hint: 'See the nodes: canhazgpu status',
 	},
 	{
 		pattern: /requested time limit is invalid/iv,
@@ -133,14 +133,14 @@ const meanings: readonly Meaning[] = [
 	{
 		pattern: /required partition not available/iv,
 		code: 'failed',
-		message: 'The partition takes no jobs now',
-		hint: 'See in which state it is: sinfo. To use another one: SLURM_PARTITION or SALLOC_PARTITION.',
+		message: 'The partition does not accept jobs now',
+		hint: 'See its state: sinfo. To use another one: SLURM_PARTITION or SALLOC_PARTITION.',
 	},
 	{command: 'salloc', pattern: /already completing or completed/iv, code: 'not-found'},
 	{
 		pattern: /access\/permission denied/iv,
 		code: 'not-owner',
-		hint: 'Only its account or an administrator may do that.',
+		hint: 'Only the owner of the job or an administrator can do that.',
 	},
 	{pattern: /invalid job id/iv, code: 'not-found', hint: 'It has ended, or never existed.'},
 ];
@@ -187,7 +187,7 @@ const localCommands: Readonly<Record<LocalCommand, {readonly message: string; re
 		hint: 'To drain the whole node: scontrol update NodeName=NODE State=DRAIN Reason=TEXT. To remove one GPU: delete it from gres.conf on that node, then scontrol reconfigure.',
 	},
 	policy: {
-		message: "On Slurm, the rules for everybody are in Slurm's own configuration",
+		message: "With Slurm, the rules for everybody are in Slurm's own configuration",
 		hint: 'See it: scontrol show config, scontrol show partition',
 	},
 	undo: {
@@ -199,7 +199,7 @@ const localCommands: Readonly<Record<LocalCommand, {readonly message: string; re
 		hint: 'On the node itself: canhazgpu who GPU --engine local',
 	},
 	pool: {
-		message: 'Slurm manages the GPUs of this cluster, so there is no pool to make',
+		message: 'Slurm manages the GPUs of this cluster, so there is no pool to create',
 		hint: 'For a pool of this machine alone: canhazgpu admin --engine local',
 	},
 };
@@ -244,7 +244,7 @@ const inexpressible: readonly Inexpressible[] = [
 		wish: 'force',
 		isAsked: ({force}) => force === true,
 		flag: '--force',
-		why: 'GPUs that Slurm does not grant are unavailable',
+		why: 'only Slurm can grant a GPU',
 		hint: 'Leave it out.',
 	},
 	{
@@ -291,13 +291,13 @@ const inexpressible: readonly Inexpressible[] = [
 		wish: 'share',
 		isAsked: ({need = {}}, hasShardSize) => need.shareMiB !== undefined && !hasShardSize,
 		flag: '--share',
-		why: 'a Slurm shard is a part of a GPU without a size',
+		why: 'a Slurm shard is a part of a GPU that has no memory size',
 		hint: 'In the configuration, set slurm.shard-memory to the memory of one shard. Or ask Slurm itself: srun --gres=shard:N',
 	},
 	{
 		isAsked: ({count, need = {}}) => need.shareMiB !== undefined && count > 1,
 		flag: '--share of several GPUs',
-		why: 'the shards of a job are on one GPU',
+		why: 'all shards of a job are on the same GPU',
 		hint: 'Ask for one: leave out --gpus',
 	},
 	{

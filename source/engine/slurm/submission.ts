@@ -80,7 +80,7 @@ async function checkTaken(cluster: Cluster, words: readonly string[], isAway: ()
 	} catch (error) {
 		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 			throw new CanhazgpuError('store-unreachable', error.message, {
-				hint: 'A job that srun could not cancel still waits, and may get GPUs that nobody uses. Find and cancel it: squeue --me, scancel JOB',
+				hint: 'A job that srun could not cancel is still in the queue, and may get GPUs that nobody uses. Find the job and cancel it: squeue --me, scancel JOB',
 				cause: error,
 			});
 		}
@@ -240,7 +240,7 @@ export async function submitDetached(
 	// With several clusters the output includes the cluster: 17;lab.
 	const jobId = /^\d+/v.exec(printed)?.[0];
 	if (jobId === undefined) {
-		throw new CanhazgpuError('failed', 'Slurm took the job, but did not print its id', {
+		throw new CanhazgpuError('failed', 'Slurm accepted the job, but did not print its id', {
 			hint: 'To find it: squeue --me',
 		});
 	}

@@ -214,10 +214,10 @@ export function fromCommandRow(row: Row, now: number) {
 
 export type RemoteGpu = NonNullable<ReturnType<typeof fromCommandRow>>;
 
-/** Limit for the JSON of a host. A box of 64 GPUs sends less, and many hosts on one stream still do not need much. */
+/** Maximum length of the JSON of a host. A box of 64 GPUs sends less, and a stream can have many hosts. */
 const mostCharacters = 100_000;
 
-/** Converts all rows of a host, each GPU once. Leaves out the processes if there is too much. Undefined if there still is too much. */
+/** Converts all rows of a host, each GPU once. Omits the processes if the JSON is too long. Returns undefined if it is still too long. */
 export function fromCommandRows(rows: readonly Row[], now: number): readonly RemoteGpu[] | undefined {
 	const gpus = new Map(
 		rows.flatMap((row) => {
@@ -238,9 +238,7 @@ export function fromCommandRows(rows: readonly Row[], now: number): readonly Rem
 
 export type HostStatus = {
 	readonly gpus: readonly RemoteGpu[];
-	/** The name of our account on that host. */
 	readonly account?: string | undefined;
-	/** Undefined if the host does not report it. */
 	readonly waitingCount?: number | undefined;
 	/** Why the values of this host are less fresh, such as an older version. */
 	readonly remark?: string | undefined;

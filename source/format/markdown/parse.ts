@@ -1,7 +1,4 @@
-/**
-Reads the Markdown of the help topics with `marked`. Keeps what a terminal and a man page can show: headings, paragraphs, lists, code and tables,
-with code, bold and links within a line.
-*/
+/** Reads the Markdown of the help topics. Keeps what terminals and man pages can show: headings, paragraphs, lists, code, tables, bold and links. */
 import {lexer, type MarkedToken, type Token, type Tokens} from 'marked';
 
 export type Span = {readonly text: string; readonly style: 'plain' | 'bold' | 'code'; readonly target?: string};

@@ -11,7 +11,6 @@ export type JobEnded = Pick<Reminder, 'account' | 'label' | 'gpus' | 'leaseId' |
 	readonly kind: 'job-ended';
 	readonly exitCode: number;
 	readonly seconds: number;
-	/** Whether the time limit ended the job. */
 	readonly isTimedOut: boolean;
 	/** Whether the user asked for this notice, whatever `notify.events` says. */
 	readonly isAsked: boolean;

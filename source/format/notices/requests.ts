@@ -5,7 +5,6 @@ import {isMailAddress, type Target} from '../../core/rules/notices/targets.js';
 import {sanitize, shorten} from '../text/text.js';
 
 export type Message = {
-	/** The account that is notified. */
 	readonly account: string;
 	readonly hostname: string;
 	/** The notice as one line, without control characters. */
@@ -65,7 +64,7 @@ const headerText = (text: string): string => sanitize(text).replaceAll(/[^\u{20}
 
 function mailOf(address: string, message: Message): NoticeRequest {
 	if (!isMailAddress(address)) {
-		return {type: 'impossible', reason: 'the name of the account cannot be a mail address'};
+		return {type: 'impossible', reason: 'the name of the account cannot be used as a mail address'};
 	}
 
 	const subject = `canhazgpu on ${headerText(message.hostname)}`;

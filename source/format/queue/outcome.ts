@@ -30,14 +30,13 @@ function blockedWords(refused: readonly Refusal[]): readonly string[] {
 
 type UndoneText = {
 	readonly text: string;
-	/** `none`: nothing was changed. */
 	readonly done: 'all' | 'some' | 'none';
 	readonly gpus: readonly number[];
 };
 
 export function undoneText({undone, refused, over}: Undone): UndoneText {
 	const gpus = undone.flatMap((each) => each.gpus).toSorted((a, b) => a - b);
-	const late = over.length > 0 ? [`the reservation of ${gpuList(over)} has expired meanwhile`] : [];
+	const late = over.length > 0 ? [`the reservation of ${gpuList(over)} has expired in the meantime`] : [];
 	const reasons = [...blockedWords(refused), ...late].join(', ');
 	if (gpus.length === 0) {
 		return {text: `Not undone: ${reasons}`, done: 'none', gpus};

@@ -7,7 +7,7 @@ import {sanitize} from '../text/text.js';
 /** Returns `ada holds 4 of at most 4 GPUs`, or also how many GPUs the account's earlier requests want. */
 export function overLimitText({account, held, ahead, limit}: OverLimit): string {
 	const words = `${sanitize(account)} holds ${held} of at most ${counted(limit.value, 'GPU')}`;
-	return held >= limit.value || ahead === 0 ? words : `${words}, and its earlier requests want ${ahead}`;
+	return held >= limit.value || ahead === 0 ? words : `${words}, and its earlier requests are waiting for ${ahead}`;
 }
 
 /** Returns `agents hold 2 of at most 2 GPUs together`, or also how many GPUs earlier requests of agents want. */

@@ -28,7 +28,7 @@ function useText(block: UsageBlock): string {
 				return `is not clean yet: ${
 					block.users.length > 0
 						? `processes of ${sanitize(block.users.join(', '))} are on it`
-						: `${mebibytes(block.memoryUsedMiB ?? 0)} are in use, but by no process of a known account`
+						: `${mebibytes(block.memoryUsedMiB ?? 0)} are in use, but not by a process of a known account`
 				}`;
 			}
 
@@ -148,14 +148,13 @@ export function unusableText(unusable: readonly UnusableGpu[]): string {
 
 /** Facts about the requester that decide which advice helps. */
 type Asker = {
-	/** Whether the request can be repeated with `--force`. */
 	readonly canForce?: boolean;
 	readonly account?: string;
 	/** Whether the requester already sees every GPU and its holder, as in the monitor. */
 	readonly seesHolders?: boolean;
 };
 
-/** Returns `Next free in about 1h59m: GPU 5, from bob.` Empty if no GPU is held. */
+/** Returns `Next free in about 1h59m: GPU 5, held by bob.` Empty if no GPU is held. */
 function nextFreeText({blocked, now}: Refusal): string {
 	const leases = blocked.flatMap(({index, block}) => (block.kind === 'leased' ? [{index, lease: block.lease}] : []));
 	const ends = leases
@@ -168,10 +167,9 @@ function nextFreeText({blocked, now}: Refusal): string {
 	}
 
 	const wait = shortDuration(Math.max(0, next.end! - now));
-	return `Next free in about ${wait}: GPU ${next.index}, from ${holderText(next.lease)}.`;
+	return `Next free in about ${wait}: GPU ${next.index}, held by ${holderText(next.lease)}.`;
 }
 
-/** Returns advice about the most important reason. */
 function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false}: Asker): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {
@@ -180,7 +178,7 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 
 	const ignored = [
 		...(countOf(refusal, 'unreserved', 'unknown-use') > 0 ? ['use without a reservation'] : []),
-		...(countOf(refusal, 'failed', 'unfit') > 0 ? ['what is wrong with a GPU'] : []),
+		...(countOf(refusal, 'failed', 'unfit') > 0 ? ['problems of a GPU'] : []),
 	].join(' and ');
 	const force = canForce && ignored !== '' ? ` --force ignores ${ignored}.` : '';
 	const isOwnUse = refusal.blocked.some(
@@ -203,8 +201,8 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 			message: `Not enough ${nounOf(wanted)}s available. Requested: ${wanted.count}, Available: ${available} (${overLimitText(overLimit)})`,
 			hint: `${limitSettingText(overLimit)} ${
 				asker.seesHolders === true
-					? 'A request that waits is served once the account holds fewer.'
-					: 'Without --nonblock, the request waits until the account holds fewer.'
+					? 'A waiting request is served once the account holds fewer GPUs.'
+					: 'Without --nonblock, the request waits until the account holds fewer GPUs.'
 			}`,
 		};
 	}
@@ -224,9 +222,9 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'unreserved'), inUse],
 		[countOf(refusal, 'queued'), 'kept for the queue'],
 		[countOf(refusal, 'drained'), 'out of service'],
-		[countOf(refusal, 'failed', 'garbage', 'unfit'), 'out of order'],
-		[countOf(refusal, 'unknown-use', 'not-scanned', 'unknown-memory'), 'of unknown use'],
-		[countOf(refusal, 'no-room', 'most-shares'), 'without room for it'],
+		[countOf(refusal, 'failed', 'garbage', 'unfit'), 'with problems'],
+		[countOf(refusal, 'unknown-use', 'not-scanned', 'unknown-memory'), 'that may be in use'],
+		[countOf(refusal, 'no-room', 'most-shares'), 'without enough free memory'],
 		[countOf(refusal, 'shared'), 'shared by others'],
 		[countOf(refusal, 'split'), 'split by MIG'],
 		[countOf(refusal, 'unknown-quality'), 'that may not qualify'],

@@ -113,7 +113,7 @@ export function stuckText({
 }: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds' | 'overLimit' | 'agentLimit'>): string | undefined {
 	if (silentSeconds !== undefined) {
 		const holdings = held.length > 0 ? ` and may take ${gpuList(held)} from it` : '';
-		return `does not answer: its process gave no sign of life for ${shortDuration(silentSeconds)}; others go first${holdings}`;
+		return `does not answer: its process has shown no sign of life for ${shortDuration(silentSeconds)}; others go first${holdings}`;
 	}
 
 	if (overLimit !== undefined) {
@@ -165,12 +165,12 @@ export function estimateText(row: QueueRow): string {
 	);
 }
 
-/** Returns `bob has GPUs 0-3 until 15:20, note "eval"` or `#1 erin comes first, on GPU 3`. */
+/** Returns `bob has GPUs 0-3 until 15:20, note "eval"` or `#1 erin is ahead in the queue for GPU 3`. */
 function blockerLine(blocker: Blocker, now: number): string {
 	const until = untilText(blocker, now, (time) => clockTime(time, now));
 	if (blocker.kind === 'waiter') {
 		const {position, entry, gpus} = blocker;
-		return `#${position} ${holderText(entry)} comes first, on ${gpuList(gpus)}${until}`;
+		return `#${position} ${holderText(entry)} is ahead in the queue for ${gpuList(gpus)}${until}`;
 	}
 
 	if (blocker.kind === 'engine') {
@@ -191,7 +191,7 @@ function reasonsOf(row: QueueRow, now: number): readonly string[] {
 	];
 	return reasons.length > 0 || !row.isPossible || row.isUnknown
 		? reasons
-		: ['no reservation blocks it: unreserved GPUs are in use, or it gets them in a moment'];
+		: ['no reservation blocks it: GPUs are in use without a reservation, or it is about to get them'];
 }
 
 /** Returns a header for each entry, with its reasons below. `now` is in seconds on the store's clock. */
@@ -214,7 +214,6 @@ export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): 
 		.join('\n');
 }
 
-/** Returns who waits as one paragraph. */
 export const queueWords = (rows: readonly QueueRow[]): string =>
 	rows.length === 0
 		? 'Nobody waits.'

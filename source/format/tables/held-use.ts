@@ -56,7 +56,7 @@ function unseenText({window, recordedHours, gaps}: HeldUseReport): string {
 	}
 
 	const times = `${clockTime(longest.from, window.to)} to ${clockTime(longest.to, longest.from)}`;
-	const when = gaps.length === 1 ? times : `the longest time from ${times}`;
+	const when = gaps.length === 1 ? times : `the longest gap was ${times}`;
 	return `The GPUs were not monitored for ${(hours - recordedHours).toFixed(1)} of ${hours.toFixed(1)} hours: ${when}`;
 }
 

@@ -40,11 +40,11 @@ const pidList = (pids: readonly number[]): string => pids.join(' ');
 function adviceText(advice: HolderAdvice, index: number): string {
 	switch (advice.kind) {
 		case 'nothing-held': {
-			return 'No process holds memory. The driver itself uses what is in use.';
+			return 'No process holds memory. The driver itself uses the memory.';
 		}
 
 		case 'end-own': {
-			return `Yours, though the GPU tool does not list it. If it is left over, end it: kill ${pidList(advice.pids)}`;
+			return `This process is yours, although the GPU tool does not list it. If you no longer need it, end it: kill ${pidList(advice.pids)}`;
 		}
 
 		case 'ask': {
@@ -62,7 +62,7 @@ function adviceText(advice: HolderAdvice, index: number): string {
 		}
 
 		case 'stuck': {
-			return `Stuck in the kernel, where signals have no effect (${pidList(advice.pids)}). If this persists, the driver hangs: check dmesg, and reboot if necessary.`;
+			return `Stuck in the kernel, where signals have no effect (${pidList(advice.pids)}). If this persists, the driver is stuck: check dmesg, and reboot if necessary.`;
 		}
 
 		case 'zombie': {

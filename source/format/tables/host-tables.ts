@@ -106,7 +106,6 @@ function countCells(rows: readonly JsonRow[], paint: Paint): readonly [available
 	];
 }
 
-/** Removes the host's name from an error that is shown beside it. */
 export const withoutName = (error: string, host: string): string =>
 	error.startsWith(`${host}: `) ? error.slice(host.length + 2) : error;
 

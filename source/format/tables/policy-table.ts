@@ -79,7 +79,7 @@ export function policyChangesText(asked: readonly PolicyChange[], changed: reado
 	const same = asked
 		.filter(({key}) => key !== 'all' && changed.every((each) => each.key !== key))
 		.map(({key, value}) =>
-			value === undefined ? `${harmless(key)} was not set` : `${harmless(key)} is ${harmless(value)} already`,
+			value === undefined ? `${harmless(key)} was not set` : `${harmless(key)} is already ${harmless(value)}`,
 		);
 	const isReplaced = changed.some(({key}) => key === 'all');
 	const lines = [...changed.map((each) => changeText(each, isReplaced)), ...same];

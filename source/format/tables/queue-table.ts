@@ -39,7 +39,6 @@ const sacrifices: Sacrifices = [
 ];
 
 type TableOptions = {
-	/** Seconds on the store's clock. */
 	readonly now: number;
 	readonly width?: number;
 };

@@ -36,7 +36,7 @@ export function reportTable(
 ): string {
 	if (rows.length === 0) {
 		const whose = user === undefined ? '' : ` by ${JSON.stringify(sanitize(user))}`;
-		return `Nothing was used${whose} ${period}`;
+		return `No GPUs were reserved${whose} ${period}`;
 	}
 
 	const hasShares = rows.some(({sharedGibHours}) => sharedGibHours !== undefined);
@@ -196,11 +196,10 @@ export const webReportCsv = ({users}: {readonly users: readonly WebReportRow[]},
 /** How many rows the paragraph names. Any others are only counted. */
 const namedRows = 20;
 
-/** Returns the report as one paragraph. */
 export const reportWords = (made: Report, days: number): string => {
 	const period = `in the last ${counted(days, 'day')}`;
 	const rows = made.rows.map(({key, gpuHours}) => `${shorten(sanitize(key), 40)} ${gpuHours.toFixed(2)}`);
 	return rows.length === 0
-		? `Nothing was used ${period}.`
+		? `No GPUs were reserved ${period}.`
 		: `${totalHoursText(made)} ${period}, in ${counted(made.totalReservations, 'reservation')} by ${counted(made.uniqueUsers, 'user')}: ${firstOf(rows, namedRows)}.`;
 };

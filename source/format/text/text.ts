@@ -2,13 +2,10 @@
 import {stripVTControlCharacters} from 'node:util';
 import {longestNote} from '../../core/rules/request/request.js';
 
-/**
-Invisible characters that affect output, with spaces around them: controls, formats (bidirectional overrides, zero-width characters, byte order
-mark), lone surrogates, separators. U+200D stays, because emoji need it.
-*/
+/** Invisible characters that affect output, with the spaces around them: controls, formats, lone surrogates, separators. U+200D stays, because emoji need it. */
 const acting = /[[\p{Control}\p{Format}\p{Separator}\p{Surrogate}]--\u{200D}]+/gv;
 
-/** Longer text is cut, because it would cost time. */
+/** Longer text is cut, because sanitizing it would take long. */
 const longest = 4096;
 
 /** Returns one harmless line: without escape sequences, with single spaces, trimmed. */

@@ -164,5 +164,5 @@ const remarksOf = ({json, outcome}: Answer, command: string, gpus: readonly Bare
 	...linesOf(outcome.stderr),
 	...(outcome.exitCode === 0 || gpus.some(({failure}) => failure !== undefined)
 		? []
-		: [`${command} exited with ${outcome.exitCode}, after a complete answer.`]),
+		: [`${command} printed a complete answer, but exited with ${outcome.exitCode}.`]),
 ];

@@ -7,7 +7,7 @@ export const amdDriver: DriverText = {
 	known: [
 		{
 			words: /modulenotfounderror|importerror|libamd_smi\.so|librocm_smi64/iv,
-			message: 'The library of the AMD GPU tool is missing or of another version.',
+			message: 'The library of the AMD GPU tool is missing or has the wrong version.',
 			hint: 'Install ROCm completely (packages amd-smi-lib, rocm-smi-lib).',
 		},
 		{
@@ -18,18 +18,18 @@ export const amdDriver: DriverText = {
 		},
 		{
 			words: /missing the following required groups|permission denied|no_perm\b|\/dev\/kfd/iv,
-			message: 'This account may not access the GPUs.',
+			message: 'This account is not allowed to access the GPUs.',
 			hint: 'Add it to the groups of /dev/kfd and /dev/dri: `sudo usermod -aG render,video NAME`, then log in again.',
 		},
 		{
 			words:
 				/can ?not find a device|cannot be found on the system|no (?:amd )?gpus? (?:were |was )?(?:found|detected|available|specified)|^\s*(?:\{\s*"gpu_data":\s*)?\[\s*\]\s*(?:\}\s*)?$/iv,
-			message: 'The AMD GPU driver finds no GPU.',
+			message: 'The AMD GPU driver cannot find a GPU.',
 			hint: 'See `sudo dmesg | grep -i amdgpu` for why; in a container, check that /dev/kfd and /dev/dri were passed to it.',
 		},
 	],
 	missingHint: 'Is ROCm installed, and its directory (often /opt/rocm/bin) in PATH?',
-	hangHint: 'The driver may hang; see `sudo dmesg | grep -i amdgpu`.',
+	hangHint: 'The driver may be stuck; see `sudo dmesg | grep -i amdgpu`.',
 };
 
 export const errorText = ({stdout, stderr}: ToolOutcome): string | undefined => {

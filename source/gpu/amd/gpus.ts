@@ -232,7 +232,7 @@ const throttleReasons = (measured: JsonObject): readonly string[] | undefined =>
 
 const failureOf = (entry: JsonObject | undefined, vitals: readonly Taken[]): string | undefined => {
 	if (entry === undefined) {
-		return 'listed, but without readings';
+		return 'the GPU is listed, but without readings';
 	}
 
 	const known = vitals.filter((taken) => taken !== undefined);

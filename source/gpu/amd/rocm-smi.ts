@@ -162,7 +162,7 @@ export const readPids = (
 		}
 	}
 
-	const hidden = isSomeUnplaced ? 'a process whose GPU is not told' : undefined;
+	const hidden = isSomeUnplaced ? 'a process whose GPU is unknown' : undefined;
 	return new Map([...rows].map(([index, list]) => [index, {rows: list, hidden}]));
 };
 

@@ -164,7 +164,7 @@ export const createNvidiaProvider = ({
 		const {gpus, strays} = await attachProcesses(table.gpus, processTable, describeProcesses);
 		const warnings = [...table.remarks];
 		if (exitCode !== 0 && warnings.length === 0 && gpus.every(({failure}) => failure === undefined)) {
-			warnings.push(`${command} exited with ${exitCode}, after a complete table.`);
+			warnings.push(`${command} printed a complete table, but exited with ${exitCode}.`);
 		}
 
 		if (processTable === undefined) {

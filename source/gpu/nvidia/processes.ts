@@ -38,7 +38,7 @@ export const parseProcessTable = (stdout: string): ProcessTable | undefined => {
 			if (gpu === undefined) {
 				remarks.push(line.text);
 			} else {
-				hidden.set(gpu, 'a row that makes no sense');
+				hidden.set(gpu, 'a row that cannot be parsed');
 			}
 
 			continue;

@@ -35,12 +35,12 @@ export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: num
 		case 'timed-out': {
 			return {
 				message: `${command} did not answer within ${seconds(timeoutMs)}.`,
-				hint: `If it is only slow, give it more time: CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout in a config. ${driver.hangHint}`,
+				hint: `If it is only slow, give it more time: CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout in a config file. ${driver.hangHint}`,
 			};
 		}
 
 		case 'too-much-output': {
-			return {message: `${command} printed far more than a table of GPUs.`, hint: firstLine(outcome)};
+			return {message: `${command} printed much more than a table of GPUs.`, hint: firstLine(outcome)};
 		}
 
 		case 'aborted': {

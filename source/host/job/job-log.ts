@@ -31,7 +31,7 @@ const problems: ReadonlyMap<string | undefined, string> = new Map([
 	['EACCES', 'permission denied'],
 	['EPERM', 'permission denied'],
 	['ENOSPC', 'the disk is full'],
-	['EDQUOT', 'the disk quota is used up'],
+	['EDQUOT', 'the disk quota is exhausted'],
 	['EROFS', 'the file system is read-only'],
 	['ENOTDIR', 'a part of the path is not a directory'],
 	['ENOENT', 'it cannot be created there'],

@@ -215,7 +215,7 @@ const startFailure = (error: unknown, file: string): CanhazgpuError => {
 		// The file existed a moment ago, so its interpreter is missing.
 		return new CanhazgpuError('command-not-found', `${name} cannot be started: its interpreter is missing`, {
 			cause: error,
-			hint: 'See what follows #! in its first line',
+			hint: 'Check the path after #! in its first line',
 		});
 	}
 

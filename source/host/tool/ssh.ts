@@ -47,7 +47,7 @@ export const whereItMustBe = (host: string): string =>
 const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
 	[
 		/Permission denied \(/v,
-		(host) => `canhazgpu never asks for a password. Install your key there: ssh-copy-id ${host}`,
+		(host) => `canhazgpu never asks for a password. Install your key on that host: ssh-copy-id ${host}`,
 	],
 	[
 		/Host key (?:verification failed|for \S+ has changed)/v,
@@ -81,7 +81,7 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 	'not-found': 'ssh is not installed here',
 	'timed-out': `no answer within ${boundMs / 1000} s`,
 	'too-much-output': `its answer is longer than ${mostBytes / 1_000_000} MB`,
-	aborted: 'no longer asked for',
+	aborted: 'the request was cancelled',
 };
 
 type Failed = {
@@ -137,7 +137,7 @@ function parseJson(text: string, kind: keyof typeof enclosures): unknown {
 function parseRows(host: string, text: string): readonly RemoteRow[] {
 	const value = parseJson(text, 'list');
 	if (value === undefined) {
-		throw failed(host, 'its answer is not the JSON of a status');
+		throw failed(host, 'its status is not valid JSON');
 	}
 
 	const result = v.safeParse(rowsSchema, value);
@@ -209,7 +209,7 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 	// The Go program prints `null` for an empty list.
 	const entries = result.success ? (result.output.entries ?? []) : undefined;
 	if (entries === undefined || entries.length > longestQueue) {
-		throw failed(host, 'its answer is not the JSON of a queue');
+		throw failed(host, 'its queue is not valid JSON');
 	}
 
 	return {entries, room: result.success ? roomOf(result.output['own_limit']) : undefined};
@@ -227,7 +227,7 @@ export async function remoteReport(host: string, days: number, by: string): Prom
 	const value = parseJson(answer, 'record');
 	const result = v.safeParse(v.looseObject({total_gpu_hours: v.number()}), value);
 	if (!result.success) {
-		throw failed(host, 'its answer is not the JSON of a report');
+		throw failed(host, 'its report is not valid JSON');
 	}
 
 	return result.output;

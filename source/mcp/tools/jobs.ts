@@ -6,7 +6,7 @@ import {jobId, whole} from '../input.js';
 import {defineTool} from '../tool.js';
 import type {Rows} from '../agent-jobs.js';
 
-/** The most bytes of an output that are read, and the most lines of them that are returned. */
+/** Maximum number of bytes that are read from an output, and of lines that are returned. */
 const mostBytes = 65_536;
 const mostLines = 1000;
 
@@ -16,7 +16,7 @@ export const job = defineTool({
 	name: 'gpu_job',
 	title: 'State of jobs',
 	description:
-		'Shows jobs of your account, from gpu_run and from canhazgpu run --detach: those that wait, run or ended during the last day, or the one with job_id. Do not call it every few seconds.',
+		'Shows jobs of your account, from gpu_run and from canhazgpu run --detach: those that are waiting or running or ended in the last day, or only the job with job_id. Do not call gpu_job every few seconds.',
 	input: v.strictObject({
 		job_id: v.optional(jobId('only this job, or the jobs of this array')),
 	}),
@@ -34,7 +34,7 @@ export const logs = defineTool({
 	description: `Returns the last lines that a job of your account has written, at most ${mostBytes / 1024} KiB of them. Escape sequences are removed. The whole output is in the file that gpu_job names as output.`,
 	input: v.strictObject({
 		job_id: jobId('the job'),
-		lines: v.optional(whole(1, mostLines, 'how many lines. The default is 100.'), 100),
+		lines: v.optional(whole(1, mostLines, 'number of lines to return. The default is 100.'), 100),
 	}),
 	isReadOnly: true,
 	async call({world, requester, jobs}, {job_id: id, lines}) {
@@ -46,7 +46,7 @@ export const cancel = defineTool({
 	name: 'gpu_cancel',
 	title: 'Cancel a job',
 	description:
-		'Cancels a job of your account, or all jobs of an array. A running command and all processes that it has started get SIGTERM, and after 30 seconds SIGKILL. It cannot be undone.',
+		'Cancels a job of your account, or all jobs of an array. A running command and all processes that it has started get SIGTERM, and SIGKILL after 30 seconds. This cannot be undone.',
 	input: v.strictObject({job_id: jobId('the job, or the array')}),
 	output: 'jobs',
 	isReadOnly: false,

@@ -6,7 +6,7 @@ export function meantIds(held: HeldLeases, leaseId: string | undefined): readonl
 	const ids = leaseId === undefined ? held.ids() : [leaseId];
 	if (ids.length === 0) {
 		throw new CanhazgpuError('not-found', 'This connection holds no reservation', {
-			hint: 'To change another reservation of your account, give its lease_id, as in gpu_status.',
+			hint: 'To change another reservation of your account, give its lease_id from gpu_status.',
 		});
 	}
 

@@ -11,7 +11,7 @@ import {defineTool} from '../tool.js';
 export const queue = defineTool({
 	name: 'gpu_queue',
 	title: 'GPU queue',
-	description: 'Lists who waits for GPUs, in order, with the expected time until each request is served.',
+	description: 'Lists the requests that wait for GPUs, in order, with the expected time until each is served.',
 	input: v.strictObject({}),
 	output: 'queue',
 	isReadOnly: true,
@@ -24,9 +24,9 @@ export const queue = defineTool({
 export const why = defineTool({
 	name: 'gpu_why',
 	title: 'Why a request waits',
-	description: 'Explains why requests wait: who holds the GPUs that they need, until when, and what else keeps them.',
+	description: 'Explains why requests wait: who holds the GPUs that they need, until when, and what else they are waiting for.',
 	input: v.strictObject({
-		entry_id: v.optional(text('only the queue entry whose id starts with this, as in gpu_queue')),
+		entry_id: v.optional(text('only the queue entry whose id, as shown by gpu_queue, starts with this')),
 	}),
 	output: 'queue',
 	isReadOnly: true,
@@ -34,8 +34,8 @@ export const why = defineTool({
 		const snapshot = await readForDisplay(world);
 		const rows = queueRows(snapshot).filter((row) => id === undefined || row.id.startsWith(id));
 		if (rows.length === 0 && id !== undefined) {
-			throw new CanhazgpuError('not-found', `No entry of the queue has the id ${quoted(id)}`, {
-				hint: 'See who waits: gpu_queue.',
+			throw new CanhazgpuError('not-found', `No queue entry has the id ${quoted(id)}`, {
+				hint: 'See who is waiting: gpu_queue.',
 			});
 		}
 

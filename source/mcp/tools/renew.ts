@@ -59,7 +59,7 @@ export const renew = defineTool({
 					throw error;
 				}
 
-				// A reservation that has just ended must not keep the others from being renewed.
+				// A reservation that has just ended must not prevent the renewal of the others.
 				problems.push(error);
 			}
 		}
@@ -68,7 +68,7 @@ export const renew = defineTool({
 			throw problems[0]!;
 		}
 
-		const renewed = `Renewed ${partsOfHoldings(extended)}, which now ends in ${longDuration(seconds)}.`;
+		const renewed = `Renewed ${partsOfHoldings(extended)} until ${longDuration(seconds)} from now.`;
 		const others = [...new Set(problems.map(({message}) => `Not renewed: ${sanitize(message)}.`))];
 		return {json: extendJson(extended, undefined, now), words: [renewed, ...others].join(' ')};
 	},

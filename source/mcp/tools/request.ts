@@ -14,7 +14,7 @@ const gpuId = v.union(
 );
 
 export const wantedFields = {
-	count: v.optional(whole(1, 1024, 'how many GPUs. The default is 1.')),
+	count: v.optional(whole(1, 1024, 'number of GPUs. The default is 1.')),
 	gpu_ids: v.optional(
 		v.pipe(
 			v.array(gpuId),
@@ -75,7 +75,7 @@ function migOf({mig, gpu_ids: ids = []}: Wanted): Need['mig'] {
 		throw new CanhazgpuError(
 			'usage',
 			profile === undefined ? `mig: ${quoted(mig)} is not a MIG profile` : 'Give mig or gpu_ids, not both',
-			{hint: 'A profile is any instance of that kind, such as 1g.10gb. A name such as 0:1 is one instance.'},
+			{hint: 'A profile such as 1g.10gb asks for any instance of that kind. A name such as 0:1 asks for that one instance.'},
 		);
 	}
 

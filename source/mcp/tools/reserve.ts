@@ -13,7 +13,7 @@ import {text, whole, yesNo} from '../input.js';
 import {defineTool, type Call} from '../tool.js';
 import {wantedFields, wantedOf} from './request.js';
 
-/** A week. A call that waits for longer is a mistake. */
+/** One week. A longer wait is a mistake. */
 const longestWaitSeconds = 7 * 86_400;
 
 function tenureOf({world}: Call, durationSeconds: number, isDetached: boolean): AcquireRequest['tenure'] {
@@ -22,7 +22,7 @@ function tenureOf({world}: Call, durationSeconds: number, isDetached: boolean): 
 	}
 
 	if (world.engine !== undefined) {
-		throw new CanhazgpuError('usage', 'A reservation that ends with this connection is not possible here, with Slurm', {
+		throw new CanhazgpuError('usage', 'With Slurm, a reservation cannot end when this connection ends', {
 			hint: 'Set detached to true, and release the reservation when you are done.',
 		});
 	}
@@ -66,8 +66,8 @@ export const reserve = defineTool({
 		'Reserves GPUs for you alone. Reserve before you use a GPU, set CUDA_VISIBLE_DEVICES to the ids that you get, and release them as soon as you are done. The reservation ends with its duration, or when this connection ends. If no GPU is free, wait_seconds waits in the queue.',
 	input: v.strictObject({
 		...wantedFields,
-		duration: v.optional(text('how long, such as 30m, 2h or 1d. The default is 30m.'), '30m'),
-		note: v.optional(text('what it is for, which everyone can see')),
+		duration: v.optional(text('how long to reserve the GPUs, such as 30m, 2h or 1d. The default is 30m.'), '30m'),
+		note: v.optional(text('a note on what the GPUs are for, which everyone can see')),
 		wait_seconds: v.optional(
 			whole(0, longestWaitSeconds, 'how long to wait in the queue if the GPUs are not free. The default is 0.'),
 			0,
@@ -121,7 +121,7 @@ export const reserve = defineTool({
 		const got = grantedText(answer, {need: request.need, durationSeconds});
 		const until = detached
 			? 'It stays when this connection ends'
-			: 'It ends earlier when this connection ends or gpu_release releases it';
+			: 'It ends earlier if this connection ends or gpu_release releases it';
 		return {
 			json: grantJson(answer, request),
 			words: `You have ${got} (lease_id ${answer.leaseId}). ${until}. ${useLines(answer, world.host.hostname).join(' ')}`,

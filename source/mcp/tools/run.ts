@@ -25,13 +25,13 @@ const command = v.pipe(
 	v.maxLength(mostWords),
 	v.check(([program]) => program !== '', 'The first word is the program, and must not be empty'),
 	v.description(
-		'the program and its arguments, each a word of its own: ["python", "train.py"]. No shell reads them. To use a shell: ["sh", "-c", "..."].',
+		'the program and its arguments as separate strings: ["python", "train.py"]. They are not passed to a shell. To use a shell: ["sh", "-c", "..."].',
 	),
 );
 
 const variables = v.pipe(
 	v.record(
-		v.pipe(v.string(), v.regex(/^[A-Z_a-z]\w{0,127}$/v, 'A name has letters, digits and _')),
+		v.pipe(v.string(), v.regex(/^[A-Z_a-z]\w{0,127}$/v, 'A name must consist of letters, digits and _')),
 		v.pipe(
 			v.string(),
 			v.maxBytes(32_768),
@@ -46,12 +46,12 @@ export const run = defineTool({
 	name: 'gpu_run',
 	title: 'Run a job on GPUs',
 	description:
-		'Submits a command as a job with GPUs of its own, and returns its job id at once. The job waits in the queue, runs with CUDA_VISIBLE_DEVICES set, and gives its GPUs back at its end. It survives this connection: it goes on when you disconnect, until it ends, reaches its timeout or is cancelled with gpu_cancel. See its state with gpu_job and its output with gpu_logs.',
+		'Submits a command as a job with GPUs of its own, and returns its job id at once. The job waits in the queue, runs with CUDA_VISIBLE_DEVICES set, and releases its GPUs when it ends. It continues when you disconnect, until it ends, reaches its timeout or is cancelled with gpu_cancel. See its state with gpu_job and its output with gpu_logs.',
 	input: v.strictObject({
 		command,
 		...wantedFields,
 		timeout: text('the command is stopped after this time, such as 30m, 2h or 1d'),
-		note: v.optional(text('what it is for, which everyone can see')),
+		note: v.optional(text('a note on what the job is for, which everyone can see')),
 		cwd: v.optional(text('the directory where the command starts. The default is the directory of the server.')),
 		env: v.optional(variables, {}),
 	}),
@@ -87,7 +87,7 @@ export const run = defineTool({
 		return {
 			json,
 			words: [
-				`Submitted job ${id}, which waits for ${counted(count, what)} and then runs for at most ${longDuration(seconds)}. It goes on when this connection ends. Its state: gpu_job. Its output: gpu_logs.`,
+				`Submitted job ${id}, which waits for ${counted(count, what)} and then runs for at most ${longDuration(seconds)}. It continues when this connection ends. Its state: gpu_job. Its output: gpu_logs.`,
 				...remarks.map((remark) => sanitize(remark)),
 			].join(' '),
 		};

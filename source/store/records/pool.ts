@@ -56,7 +56,7 @@ function decodeMachine(raw: string): NonNullable<Pool['machine']> {
 		movedTo: fields.text('moved_to'),
 	}));
 	if ('problem' in machine) {
-		throw poolGarbage(`the record of its machine: ${machine.problem}`);
+		throw poolGarbage(`its record of the machine is invalid: ${machine.problem}`);
 	}
 
 	lastMachine = {raw, machine: machine.value};

@@ -64,7 +64,7 @@ export function withUrl(address: RedisAddress): RedisAddress {
 			passwordHint: address.passwordHint,
 		};
 	} catch {
-		throw badUrl('has a % that starts no escape such as %40');
+		throw badUrl('has a % that does not start an escape such as %40');
 	}
 }
 

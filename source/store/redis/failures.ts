@@ -45,7 +45,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['ETIMEDOUT', 'no answer'],
 	['EHOSTUNREACH', 'no route to that host'],
 	['ENETUNREACH', 'no route to that network'],
-	['ENOTFOUND', 'there is no host of that name'],
+	['ENOTFOUND', 'there is no host with that name'],
 	['EAI_AGAIN', 'the name could not be looked up'],
 	['ENOENT', 'there is no such socket'],
 	['EACCES', 'permission denied'],
@@ -128,7 +128,7 @@ export function reasonOf(error: unknown): string {
 	}
 
 	if (isUnreadable(error) || error.message.includes('RESP')) {
-		return 'what answers there is not Redis';
+		return 'the server there is not Redis';
 	}
 
 	if (hasTimedOut(error)) {
@@ -146,7 +146,7 @@ export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError 
 	const doubt = isEncrypted
 		? ', and does it speak TLS (redis.tls)'
 		: isCut(error)
-			? ', and does it take connections without TLS (redis.tls)'
+			? ', and does it accept connections without TLS (redis.tls)'
 			: '';
 	return new CanhazgpuError('store-unreachable', unreachableText(endpoint, reasonOf(error)), {
 		hint:
@@ -174,7 +174,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		'WRONGPASS',
 		['store-unreachable', 'refused the password', 'Check redis.password or redis.password_file, and redis.username.'],
 	],
-	['NOAUTH', ['store-unreachable', 'wants a password', 'Set redis.password or redis.password_file.']],
+	['NOAUTH', ['store-unreachable', 'requires a password', 'Set redis.password or redis.password_file.']],
 	[
 		'DENIED',
 		[
@@ -185,7 +185,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 	],
 	[
 		'CLIENTS',
-		['store-unreachable', 'has too many clients', 'Raise its maxclients, or see who they are: {shell} CLIENT LIST'],
+		['store-unreachable', 'has too many clients', 'Raise its maxclients, or list the clients: {shell} CLIENT LIST'],
 	],
 	['LOADING', ['store-unreachable', 'is still loading its data', 'Try again in a moment.']],
 	['BUSY', ['store-unreachable', 'is busy with a script', 'Try again in a moment.']],
@@ -199,11 +199,11 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 	['READONLY', ['store-refused', 'is a read-only replica', 'Use its primary: --redis-host and --redis-port.']],
 	[
 		'MISCONF',
-		['store-refused', 'cannot save to its disk and takes no changes', 'See the log of redis-server; is the disk full?'],
+		['store-refused', 'cannot save to its disk and accepts no changes', 'See the log of redis-server; is the disk full?'],
 	],
 	[
 		'NOREPLICAS',
-		['store-refused', 'has too few replicas and takes no changes', 'See min-replicas-to-write in its configuration.'],
+		['store-refused', 'has too few replicas and accepts no changes', 'See min-replicas-to-write in its configuration.'],
 	],
 	[
 		'NOCOMMAND',
@@ -217,7 +217,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		'NOPERM',
 		[
 			'store-refused',
-			'does not allow this account everything that canhazgpu needs',
+			'does not give this account all the permissions that canhazgpu needs',
 			'Its ACL must allow ~canhazgpu:* &canhazgpu:* and the commands of canhazgpu.',
 		],
 	],

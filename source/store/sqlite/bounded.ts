@@ -30,13 +30,13 @@ function checkRow(row: Row, path: string): number {
 	let characters = 0;
 	for (const value of Object.values(row)) {
 		if (value === null) {
-			throw databaseProblem(path, [`holds a text of more than ${longestText} bytes`, changedByHand]);
+			throw databaseProblem(path, [`contains text of more than ${longestText} bytes`, changedByHand]);
 		}
 
 		if (typeof value === 'string') {
 			characters += value.length;
 		} else if (typeof value !== 'number') {
-			throw databaseProblem(path, ['holds bytes where canhazgpu writes text', changedByHand]);
+			throw databaseProblem(path, ['contains bytes where canhazgpu writes text', changedByHand]);
 		}
 	}
 
@@ -52,7 +52,7 @@ function within<Result>(path: string, read: () => Result): Result {
 		return read();
 	} catch (error) {
 		if (valueErrors.has((error as NodeJS.ErrnoException).code)) {
-			throw databaseProblem(path, ['holds a value that canhazgpu does not write', changedByHand], error);
+			throw databaseProblem(path, ['contains a value that canhazgpu does not write', changedByHand], error);
 		}
 
 		throw error;
@@ -94,7 +94,7 @@ export function bounded(database: DatabaseSync, text: string, path: string): Bou
 					characters += checkRow(row, path);
 					rows.push(row);
 					if (rows.length > mostRows || characters > mostCharacters) {
-						throw databaseProblem(path, ['holds more than canhazgpu ever writes', changedByHand]);
+						throw databaseProblem(path, ['contains more than canhazgpu ever writes', changedByHand]);
 					}
 				}
 

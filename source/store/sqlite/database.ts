@@ -206,7 +206,7 @@ that another account has forged, or search for a free page forever.
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
 	if (ask('journal_mode') !== 'wal') {
-		throw databaseProblem(path, ['has another journal mode than canhazgpu sets', changedByHand]);
+		throw databaseProblem(path, ['does not have the journal mode that canhazgpu sets', changedByHand]);
 	}
 
 	if (ask('auto_vacuum') !== 0) {
@@ -377,7 +377,7 @@ export class Database<Name extends string> {
 					this.path,
 					[
 						'was removed',
-						`The administrator of ${dirname(this.path)} can make it again: canhazgpu admin --store embedded`,
+						`The administrator of ${dirname(this.path)} can create it again: canhazgpu admin --store embedded`,
 					],
 					error,
 				)

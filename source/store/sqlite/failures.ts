@@ -1,17 +1,17 @@
 import {CanhazgpuError} from '../../errors.js';
 import {lockHolder} from './lock-holder.js';
 
-const ask = 'Ask the person who made the pool to let you into its group, or look at the permissions of its directory.';
+const ask = 'Ask the person who created the pool to add you to its group, or check the permissions of its directory.';
 
 /** Advice for a database that has become unusable. */
-export const makeAgain = 'Move it away, and make a new pool: canhazgpu admin --store embedded';
+export const makeAgain = 'Move it away, and create a new pool: canhazgpu admin --store embedded';
 
 /** Advice for contents that this program never writes. */
 export const changedByHand = `Somebody changed it by hand. ${makeAgain}`;
 
 type Problem = readonly [problem: string, hint: string];
 
-const denied: Problem = ['may not be opened: permission denied', ask];
+const denied: Problem = ['cannot be opened: permission denied', ask];
 const full: Problem = ['cannot be written: the disk is full', 'Free some space. Nothing was changed.'];
 
 /** Texts about problems, by SQLite's primary result code or by error code of the operating system. */
@@ -31,16 +31,16 @@ const problems: ReadonlyMap<number | string, Problem> = new Map<number | string,
 		['is on a read-only file system', 'Linux does this to a disk with errors: see dmesg. Or use another directory.'],
 	],
 	['ENOSPC', full],
-	['EDQUOT', ['cannot be written: your disk quota is used up', 'Free some space. Nothing was changed.']],
-	['EEXIST', ['cannot be made: its directory is a file', 'Move that file away.']],
-	['ENOTDIR', ['cannot be made: its directory is a file', 'Move that file away.']],
+	['EDQUOT', ['cannot be written: your disk quota is exhausted', 'Free some space. Nothing was changed.']],
+	['EEXIST', ['cannot be created: its directory is a file', 'Move that file away.']],
+	['ENOTDIR', ['cannot be created: its directory is a file', 'Move that file away.']],
 	['EISDIR', ['is a directory', 'Move it away.']],
-	['EIO', ['cannot be read or written: disk error', 'See what dmesg says of the disk.']],
-	['ELOOP', ['cannot be opened: a link in its path leads back to itself', 'See: namei -l FILE']],
-	['ESTALE', ['is out of reach: the file system it was on has gone away', 'See whether it is mounted: df FILE']],
+	['EIO', ['cannot be read or written: disk error', 'See what dmesg says about the disk.']],
+	['ELOOP', ['cannot be opened: a link in its path points back to itself', 'See: namei -l FILE']],
+	['ESTALE', ['cannot be reached: its file system is no longer available', 'See whether it is mounted: df FILE']],
 	['EMFILE', ['cannot be opened: this process has too many open files', 'Raise the limit: ulimit -n']],
 	['ENFILE', ['cannot be opened: this machine has too many open files', 'Try again.']],
-	['ENOMEM', ['cannot be opened: the machine has no memory left', 'Try again.']],
+	['ENOMEM', ['cannot be opened: the machine is out of memory', 'Try again.']],
 ]);
 
 /** Returns the error code of the operating system, such as `EIO`. Ignores Node's own codes (`ERR_...`), which mean invalid calls and are bugs. */

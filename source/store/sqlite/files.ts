@@ -133,8 +133,8 @@ export function checkDirectory(path: string): void {
 	// With a forged journal, the directory's owner could make root delete files. So root uses no directories of other accounts.
 	if (status.uid !== 0 && isMachineRoot()) {
 		throw databaseProblem(path, [
-			`belongs to uid ${status.uid}, and root uses pools of root alone`,
-			'Run canhazgpu as that account. With sudo, add -H, so that HOME is not that of the account: sudo -H canhazgpu ...',
+			`belongs to uid ${status.uid}, and root uses only pools that belong to root`,
+			'Run canhazgpu as that account. With sudo, add -H, so that HOME is the home of root: sudo -H canhazgpu ...',
 		]);
 	}
 }
@@ -166,8 +166,8 @@ function checkFile(path: string): void {
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
 	if (journal === undefined && isOpenToOthers(status) && !isOwnDirectory(path)) {
 		const problem = databaseProblem(path, [
-			'has lost its journal, which only its owner can make again',
-			'Any command of its owner does that, such as: sudo canhazgpu status',
+			'has lost its journal, which only its owner can create again',
+			'Any command run by its owner does that, such as: sudo canhazgpu status',
 		]);
 		missingJournals.add(problem);
 		throw problem;
@@ -354,7 +354,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 	if (!isTrusted(status.uid) || isSticky(status) || !isOwnDatabase(path)) {
 		throw databaseProblem(path, [
 			`lies in a directory that others can write to (${directory}), so they could replace its files`,
-			`Use another directory. Or, if only the pool uses this one, make it unwritable for others: chmod go-w ${directory}`,
+			`Use another directory. Or, if only the pool uses this one, remove the write permission of others: chmod go-w ${directory}`,
 		]);
 	}
 
@@ -365,7 +365,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 	// Checks again, because others could still replace the file during the first check.
 	if (!isOwnDatabase(path)) {
 		throw databaseProblem(path, [
-			`was replaced by somebody while ${directory} was being made unwritable for others`,
+			`was replaced by somebody while the permissions of ${directory} were being changed`,
 			`See what it is: ls -l ${path}`,
 		]);
 	}
@@ -406,7 +406,7 @@ function removeOrSetAside(file: string): readonly string[] {
 	} catch {
 		const aside = `${file}.${crypto.randomUUID()}`;
 		renameSync(file, aside);
-		return [`A directory was in the place of ${file}. It was renamed to ${aside}: check its contents, then delete it.`];
+		return [`There was a directory at ${file}. It was renamed to ${aside}: check its contents, then delete it.`];
 	}
 }
 

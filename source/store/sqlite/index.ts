@@ -138,7 +138,7 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 		}
 
 		if (!isLater(end, after)) {
-			throw databaseProblem(database.path, ['is damaged: its history leads back to itself', makeAgain]);
+			throw databaseProblem(database.path, ['is damaged: its history points back to itself', makeAgain]);
 		}
 
 		after = end;

@@ -67,7 +67,7 @@ const audienceOf = (poolPath: string, file: string): Audience =>
 	explained(poolPath, () => {
 		const {mode, gid} = statSync(poolPath);
 		if (!isOwnDirectory(file) && lstatSync(file, {throwIfNoEntry: false}) === undefined) {
-			throw databaseProblem(file, ['is missing', "Any canhazgpu command of the pool's owner makes it again."]);
+			throw databaseProblem(file, ['is missing', "Any canhazgpu command run by the pool's owner creates it again."]);
 		}
 
 		return {directoryMode: 0o700, fileMode: mode % 0o1000, gid};

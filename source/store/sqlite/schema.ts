@@ -46,7 +46,7 @@ export function refuseForeign(database: DatabaseSync, path: string, known: Reado
 		const isOurs = type === 'table' ? known.get(name) === sql : type === 'index' && sql === null;
 		if (!isOurs) {
 			throw databaseProblem(path, [
-				`holds a ${type} that canhazgpu did not make (${name.slice(0, 40)})`,
+				`contains a ${type} that canhazgpu did not make (${name.slice(0, 40)})`,
 				changedByHand,
 			]);
 		}

@@ -25,7 +25,7 @@ type Adoption = {readonly process: GpuProcess; readonly gpu: number};
 
 export const adopt = defineCommand<Confirmation<Adoption>>({
 	name: 'adopt',
-	keys: {modes: ['gpus'], keys: ['R'], help: ['Reserve', 'these GPUs, or adopt'], footer: ['R', 'These', 3]},
+	keys: {modes: ['gpus'], keys: ['R'], help: ['Reserve', 'reserve these, adopt'], footer: ['R', 'These', 3]},
 	footerWord: (state) => (adoptable(state) === undefined ? undefined : 'Adopt'),
 	reasonAgainst: reserveThese.reasonAgainst,
 	async begin({store: {getState, dispatch}, scanSelected}) {

@@ -36,7 +36,7 @@ export const extend = defineCommand<Form<Targets>>({
 		const {requester} = store.getState().settings;
 		const {extended, notYours, notTimed} = await extendLeases(world, requester, {by: 'leases', leases: targets}, {by});
 		if (notTimed.length > 0) {
-			return failed(`Nothing extended: ${gpuList(notTimed)} held by a job, without an end time`);
+			return failed(`Nothing extended: ${gpuList(notTimed)} held by a job that has no end time`);
 		}
 
 		const done = extended.map(({index}) => index);

@@ -16,7 +16,7 @@ export const keep = defineCommand({
 	isOffered: (state) => ownIdleGpus(state).length > 0,
 	reasonAgainst: firstReason(reasonAgainstChange, (state) =>
 		ownIdleGpus(state).length === 0
-			? 'None of your GPUs is about to go back. To keep GPUs in advance, type :extend --keep 2h'
+			? 'None of your GPUs is about to go back to the pool. To keep GPUs in advance, type :extend --keep 2h'
 			: undefined,
 	),
 	async perform({world, store}) {

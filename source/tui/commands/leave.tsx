@@ -44,7 +44,7 @@ function LeaveDialog({dialog}: {readonly dialog: Confirmation<EntryToLeave>}): R
 		<Confirm
 			title="Leave the queue"
 			question="Leave the queue?"
-			warning={held.length > 0 ? `The GPUs held for it are given back: ${gpuList(held)}.` : undefined}
+			warning={held.length > 0 ? `The GPUs held for it will be released: ${gpuList(held)}.` : undefined}
 			isBusy={isBusy}
 		>
 			<Label tone="dim">
@@ -77,7 +77,7 @@ export const leave = defineCommand<Confirmation<EntryToLeave>>({
 		const answer = await leaveQueue(world, store.getState().settings.requester, entry.id);
 		switch (answer.kind) {
 			case 'left': {
-				return succeeded(`left the queue${answer.freed.length > 0 ? ` and gave back ${gpuList(answer.freed)}` : ''}`);
+				return succeeded(`left the queue${answer.freed.length > 0 ? ` and released ${gpuList(answer.freed)}` : ''}`);
 			}
 
 			case 'not-yours': {
@@ -86,7 +86,7 @@ export const leave = defineCommand<Confirmation<EntryToLeave>>({
 
 			case 'not-found':
 			case 'ambiguous': {
-				return failed('Did not leave: that queue entry is gone already');
+				return failed('Did not leave: that queue entry is already gone');
 			}
 		}
 	},

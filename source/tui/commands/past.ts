@@ -19,7 +19,7 @@ export const past = defineCommand({
 		const entries = await world.store.audit({newest: mostSearched});
 		const lines = entries.filter(({gpus}) => gpus.includes(gpu!)).map((entry) => eventLine(entry, storeNow(state)!));
 		return lines.length === 0
-			? {kind: 'done', flash: {level: 'ok', text: `There are no recorded events of GPU ${gpu}`}}
+			? {kind: 'done', flash: {level: 'ok', text: `There are no recorded events for GPU ${gpu}`}}
 			: {kind: 'printed', title: `What happened to GPU ${gpu}`, lines: lines.toReversed()};
 	},
 });

@@ -26,13 +26,13 @@ const textsOf = (state: State): readonly string[] =>
 
 export const readWhole = defineCommand({
 	name: 'read-whole',
-	keys: {modes: panelNames, keys: ['v'], help: ['Monitor', 'the whole message']},
+	keys: {modes: panelNames, keys: ['v'], help: ['Monitor', 'show whole message']},
 	reasonAgainst: (state) =>
 		textsOf(state).length > 0
 			? undefined
 			: state.panels.focus === 'events'
-				? 'Nothing happened yet'
-				: 'There was no message yet',
+				? 'Nothing has happened yet'
+				: 'There has been no message yet',
 	begin({store: {getState, dispatch}}) {
 		const state = getState();
 		const lines = textsOf(state).flatMap((text) =>

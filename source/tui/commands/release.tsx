@@ -41,8 +41,8 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 /** Returns the warning for Slurm, which ends a job when the job's GPUs are released. */
 const slurmWarning = ({targets}: Targets): string =>
 	new Set(targets.map(({lease}) => lease.leaseId)).size === 1
-		? 'Slurm ends the whole job, with all that runs in it.'
-		: 'Slurm ends the whole jobs, with all that runs in them.';
+		? 'Slurm ends the whole job and everything that runs in it.'
+		: 'Slurm ends the whole jobs and everything that runs in them.';
 
 /** Names the GPUs that stay reserved if only one GPU of a reservation is released. */
 function Rest({

@@ -142,7 +142,7 @@ export function ProcessDialog({shown}: ProcessView): ReactElement {
 		<DialogBox title={`Process ${process.pid} on GPU ${row.index}${model}`} width={width}>
 			<Ownership row={listed} />
 			{current === undefined ? (
-				<Label tone="warning">It has ended: this is what was seen last</Label>
+				<Label tone="warning">This process has ended. These are its last values</Label>
 			) : (
 				<Usage row={listed} />
 			)}

@@ -53,7 +53,7 @@ export function EventsPanel({width, rows}: PanelProperties): ReactElement {
 						onBeyond={limitScroll}
 					/>
 				) : problem === undefined ? (
-					<Label tone="dim">nothing happened yet</Label>
+					<Label tone="dim">nothing has happened yet</Label>
 				) : (
 					<Label tone="warning">{sanitize(problem)}</Label>
 				)}

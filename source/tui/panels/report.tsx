@@ -96,7 +96,7 @@ export function ReportPanel({width, rows}: PanelProperties): ReactElement {
 			) : shown.kind === 'failed' ? (
 				<Label tone="warning"> {sanitize(shown.reason)}</Label>
 			) : all === 0 ? (
-				<Label tone="dim"> Nothing was used in the last {counted(days, 'day')}</Label>
+				<Label tone="dim"> No GPUs were reserved in the last {counted(days, 'day')}</Label>
 			) : (
 				<Box flexDirection="column" rowGap={1}>
 					<ReportTable by={by} report={shown.report} from={first} to={to} width={innerWidth} />

@@ -64,7 +64,7 @@ export function toggleMouse(state: State): State {
 	const isMouseOn = state.isMouseOn !== true;
 	const text = isMouseOn
 		? isInGnuScreen === true
-			? 'The mouse clicks and scrolls here; meanwhile screen holds Escape back until the next key'
+			? 'The mouse clicks and scrolls here, but GNU screen delays Escape until the next key'
 			: 'The mouse clicks and scrolls here; with Shift it selects text'
 		: 'The mouse is left to the terminal; M takes it back';
 	return withFlash({...state, isMouseOn}, 'ok', text);

@@ -47,7 +47,6 @@ export type Actor = {
 /** Additional time in which an undo request that arrives late is accepted. */
 const undoSlackMs = 5000;
 
-/** Maximum number of requests of one server that can wait in the queue. */
 const mostWaits = 16;
 
 const positionGone = (): CanhazgpuError => gone('That position in the queue');
@@ -69,7 +68,6 @@ const indexesOf = (holdings: ReadonlyArray<Pick<Holding, 'index'>>): readonly nu
 	...new Set(holdings.map(({index}) => index)),
 ];
 
-/** Returns the GPUs whose reservation was extended. Throws if there are none. */
 function extendedBy({extended, notTimed}: ExtendResult): readonly number[] {
 	if (notTimed.length > 0) {
 		throw new CanhazgpuError(
@@ -105,7 +103,7 @@ export function createActor({world: open, requester: whoAsks, jobs, monotonicMs,
 		{gpus, count, duration, note, needs = '', share = '', force}: ActRequests['reserve'],
 	): ReserveRequest => {
 		if (gpus !== undefined && count !== undefined) {
-			throw new CanhazgpuError('usage', 'Say how many GPUs or which, not both');
+			throw new CanhazgpuError('usage', 'Give a number of GPUs or GPU ids, not both');
 		}
 
 		const wantedCount = gpus?.length ?? count ?? 1;
@@ -124,7 +122,7 @@ export function createActor({world: open, requester: whoAsks, jobs, monotonicMs,
 	async function join(world: World, request: ReserveRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
 			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions in the queue already`, {
-				hint: 'Leave one of them first.',
+				hint: 'Cancel one of them first.',
 			});
 		}
 
@@ -148,7 +146,7 @@ export function createActor({world: open, requester: whoAsks, jobs, monotonicMs,
 
 					answer.resolve(granted(got, request));
 				} else {
-					answer.reject(new CanhazgpuError('unavailable', 'The position in the queue was given up'));
+					answer.reject(new CanhazgpuError('unavailable', 'The request has left the queue'));
 				}
 			} catch (error) {
 				if (isWaiting) {
@@ -241,7 +239,7 @@ export function createActor({world: open, requester: whoAsks, jobs, monotonicMs,
 				throw positionGone();
 			}
 
-			const freed = answer.freed.length === 0 ? '' : ` and gave back ${gpuList(answer.freed)}`;
+			const freed = answer.freed.length === 0 ? '' : ` and released ${gpuList(answer.freed)}`;
 			return {words: `Left the queue${freed}`, gpus: answer.freed};
 		},
 		...jobDeeds(jobs),

@@ -1,7 +1,6 @@
 import {CanhazgpuError} from '../../errors.js';
 
 const mostRemembered = 500;
-/** Maximum number of requests that run at the same time. Further requests are refused. */
 const mostAtOnce = 8;
 
 /** Returns a function that runs `begin` once per id. If an id is repeated, it returns the cached answer. It throws `busy` if too many requests run. */

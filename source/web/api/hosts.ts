@@ -22,7 +22,7 @@ export const createRemoteHosts = ({ask, commands = 'full', ...options}: HostOpti
 		async ask(name, signal) {
 			const rows = fromCommandRows(await ask(name, signal), Date.now() / 1000);
 			if (rows === undefined) {
-				throw new CanhazgpuError('failed', `${name}: its answer is too long to be shown`);
+				throw new CanhazgpuError('failed', `${name}: its answer is too long to show`);
 			}
 
 			return rows.map((row) => remoteWith(withSharers(row), commands));

@@ -31,7 +31,7 @@ export type About = {
 	readonly hosts: readonly string[];
 	/** The account as which the page makes changes. Undefined for a read-only page. */
 	readonly actsAs?: string | undefined;
-	/** How long a reservation lasts if nobody says it. */
+	/** The default duration of a reservation. */
 	readonly usualSeconds?: number | undefined;
 };
 

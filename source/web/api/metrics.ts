@@ -21,7 +21,7 @@ const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: stri
 	['granted', 'grants_total', 'Grants since this server started, each of one or more GPUs'],
 	['refused', 'refusals_total', 'Refused requests since this server started'],
 	['expired', 'expiries_total', 'Manual reservations that expired since this server started'],
-	['released', 'releases_total', 'Releases by hand since this server started, each of one or more GPUs'],
+	['released', 'releases_total', 'Manual releases since this server started, each of one or more GPUs'],
 	[
 		'ended',
 		'ends_total',
@@ -75,10 +75,10 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 
 	secondsOf(
 		'user_reserved_seconds_total',
-		'GPU-seconds that each user has held since this server started; a share counts by its part of the memory',
+		'GPU-seconds that each user has held since this server started; a share counts as its fraction of the memory',
 		({reserved}) => reserved,
 	);
-	secondsOf('user_idle_seconds_total', 'Reserved GPU-seconds of each user in which nothing ran', ({idle}) => idle);
+	secondsOf('user_idle_seconds_total', 'Reserved GPU-seconds of each user during which nothing ran', ({idle}) => idle);
 	const waits = new Histogram({
 		name: 'canhazgpu_grant_wait_seconds',
 		help: 'Wait before each grant since this server started; 0 for grants without waiting',
@@ -188,7 +188,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		({overSeconds = 0}) => overSeconds,
 	);
 	reading('gpu_shares', 'Number of shares of the GPU', ({shares = []}) => shares.length);
-	reading('gpu_share_capacity_bytes', 'Memory that all shares of the GPU may have together', ({capacityMiB}) =>
+	reading('gpu_share_capacity_bytes', 'Total memory that the shares of the GPU can have', ({capacityMiB}) =>
 		mebibytes(capacityMiB),
 	);
 	gauge(
@@ -239,7 +239,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		({warning}) => warning?.deadline,
 	);
 	reading('gpu_mig_instances', 'Number of MIG instances of the GPU', ({reading: seen}) => seen?.migInstances?.length);
-	reading('gpu_utilization_ratio', 'Fraction of time in which the GPU worked, from 0 to 1', ({reading: seen}) =>
+	reading('gpu_utilization_ratio', 'Fraction of time in which the GPU was busy, from 0 to 1', ({reading: seen}) =>
 		seen?.utilizationPercent === undefined ? undefined : seen.utilizationPercent / 100,
 	);
 	reading('gpu_memory_used_bytes', 'Memory in use', ({reading: seen}) => mebibytes(seen?.memoryUsedMiB));
@@ -249,7 +249,6 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	gauge('queue_length', 'Number of entries in the queue', [], (set) => {
 		set({}, liveView().queue.length);
 	});
-	/** Returns how many seconds each queue entry has waited, by its position in the queue. */
 	const waitsNow = (): ReadonlyMap<number, number> => {
 		const {queue, now, snapshot} = liveView();
 		const sinceRead = now - (snapshot?.now ?? now);
@@ -264,7 +263,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	gauge('queue_oldest_wait_seconds', 'Longest wait in the queue; 0 while nobody waits', [], (set) => {
 		set({}, Math.max(0, ...waitsNow().values()));
 	});
-	gauge('web_event_streams', 'Connected live streams of browsers', [], (set) => {
+	gauge('web_event_streams', 'Number of connected event streams of browsers', [], (set) => {
 		set({}, streams());
 	});
 	gauge('build_info', 'The version of canhazgpu', ['version'], (set) => {

@@ -73,7 +73,7 @@ export function createReports<Question extends {readonly host?: string}, Answer>
 
 		const underWay = made.values().filter(({madeMs}) => madeMs === Infinity);
 		if (underWay.toArray().length >= mostAtOnce) {
-			throw new CanhazgpuError('busy', 'Too many reports are being made');
+			throw new CanhazgpuError('busy', 'Too many reports are being created');
 		}
 
 		const started = makeInTurn(question);

@@ -27,7 +27,7 @@ const time = (seconds: number | undefined): string | undefined =>
 const ago = (seconds: number | undefined, now: number): string | undefined =>
 	seconds === undefined ? undefined : time(now - seconds);
 
-/** Returns the sanitized text. Returns undefined if the text has no visible character. */
+/** Returns the sanitized text, or undefined if it has no visible character. */
 const text = (words: string | undefined): string | undefined => {
 	const harmless = words === undefined ? '' : sanitize(words);
 	return harmless === '' || harmless === '-' ? undefined : harmless;

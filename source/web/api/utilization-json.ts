@@ -1,7 +1,4 @@
-/**
-`GET /api/use`: the utilization of each GPU. Recent values are averages over ten seconds from the memory of this server. Older values, and all values
-for periods over six hours, are averages over one minute from the pool.
-*/
+/** `GET /api/use`: averages over ten seconds from the memory of this server. Older values and periods over six hours are averages over a minute from the pool. */
 import type {LiveState, LiveView} from '../../core/live/live-view.js';
 import {
 	pastHistory,
@@ -62,7 +59,7 @@ function withMinutes(
 	return {...past, samples: [...kept, ...own.samples].toSorted((a, b) => a.atMs - b.atMs)};
 }
 
-/** Returns the minute in which this server's samples begin, and the middle of its part before them, unless that is shorter than one step. */
+/** Returns the minute in which this server's samples begin, and the middle of the time before them in that minute. Undefined if that time is shorter than a step. */
 function begunIn({samples, stepMs}: UtilizationHistory) {
 	const [first] = samples;
 	const unseen = (first?.atMs ?? 0) % minuteMs;

@@ -73,7 +73,7 @@ const ThemeButton = () => (
 function Badges({about}: {readonly about: About | undefined}) {
 	return (
 		<span id="badges">
-			{about?.demo === true && <span title="Simulated GPUs in memory: nothing is kept">Demo</span>}
+			{about?.demo === true && <span title="Simulated GPUs in memory: nothing is saved">Demo</span>}
 			{about?.demo === false && about.simulated === true && (
 				<span title="No real hardware is behind this pool">Simulated</span>
 			)}

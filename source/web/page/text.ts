@@ -99,7 +99,7 @@ export function idleText(
 				? `goes back at ${soonText(reclaimAt, nowMs)}`
 				: isBeyond === true
 					? 'goes back now'
-					: 'goes back when somebody waits';
+					: 'goes back when somebody is waiting';
 	const words = [
 		isBeyond === true ? 'beyond its limit' : undefined,
 		back,
@@ -134,7 +134,7 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 	return state === 'drained' ? forTime(gpu.drain?.since) : '';
 }
 
-/** Returns the MIG instances of a GPU by profile, such as `1g.10gb` or `2x1g.10gb`. */
+/** Returns the MIG instances by profile, such as `2x1g.10gb`. */
 export const partText = (parts: NonNullable<Gpu['mig_instances']>): string =>
 	parts.length === 0
 		? 'without instances'

@@ -56,7 +56,7 @@ const door: MiddlewareHandler<Bindings> = async (context, next) => {
 	}
 
 	if (!isOwnPage(headers)) {
-		return refuse(context, 403, {error: 'Only the page of this server may do that, but the Origin is different'});
+		return refuse(context, 403, {error: 'Only a page of this server may do that, and this request has another Origin'});
 	}
 
 	if (!/^application\/json(?:;\s*charset=utf-8)?$/iv.test(headers['content-type'] ?? '')) {
@@ -100,7 +100,7 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 	const signedIn: MiddlewareHandler<Bindings> = async (context, next) =>
 		sessions.isOpen(tokenOf(context))
 			? next()
-			: refuse(context, 401, {error: 'This page may not act, or its session has ended', hint: linkHint});
+			: refuse(context, 401, {error: 'This page is not allowed to make changes, or its session has ended', hint: linkHint});
 
 	app.post('/api/session', async (context) => {
 		const {token} = parseBody(linkSchema, await context.req.text());
@@ -114,7 +114,7 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 	});
 	app.post('/api/session/end', signedIn, (context) => {
 		sessions.end(tokenOf(context));
-		return answer(context, {words: 'This page can no longer act'});
+		return answer(context, {words: 'This page can no longer make changes'});
 	});
 	const once = createOnce<Done>();
 	for (const name of actNames) {

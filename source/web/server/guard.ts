@@ -80,13 +80,13 @@ export const guard =
 		context.header('cache-control', 'no-cache');
 		if (!isOurs(incoming.headers.host, names, incoming.socket.localAddress)) {
 			return context.text(
-				'This server does not answer to this host name. To allow it: web.allowed_hosts in the config\n',
+				'This server does not accept this host name. To allow it, add it to web.allowed_hosts in the config\n',
 				403,
 			);
 		}
 
 		if (isOfOtherSite(incoming.headers)) {
-			return context.text('Only the page of this server may ask for this\n', 403);
+			return context.text('Only a page of this server may request this\n', 403);
 		}
 
 		const isAct = incoming.method === 'POST' && actPaths.has(incoming.url ?? '');

@@ -33,7 +33,7 @@ export type Parts = {
 	readonly streams: EventStreams;
 	readonly reports: Make<ReportQuestion, Record<string, unknown>>;
 	readonly occupancy: Make<HoursQuestion, OccupancyJson>;
-	/** Returns everybody's jobs that wait, run, or ended during the last day. */
+	/** Returns everybody's jobs that have not ended or ended in the last day. */
 	readonly jobs: () => Promise<ReadonlyArray<Record<string, unknown>>>;
 	readonly heldUse: Make<HoursQuestion, HeldUseJson>;
 	readonly hosts: RemoteHosts;

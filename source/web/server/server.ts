@@ -33,7 +33,7 @@ const listenFailures: Readonly<Record<string, (host: string, port: number) => Ca
 			hint: 'Choose another with --port 8081, or let the system pick a free port with --port 0',
 		}),
 	EACCES: (_, port) =>
-		new CanhazgpuError('failed', `This account may not use port ${port}`, {
+		new CanhazgpuError('failed', `This account is not allowed to use port ${port}`, {
 			hint: 'Ports below 1024 are for root: canhazgpu web --port 8080',
 		}),
 	EADDRNOTAVAIL: (host) =>
@@ -75,10 +75,7 @@ async function begin(server: Server, address: Address): Promise<(() => void) | u
 const mostExtra = 500;
 const shareMs = 100;
 
-/**
-Closes connections if there are too many: the newest ones of the caller that has the most. Callers are looked up in batches, because reading the
-kernel's tables takes the same time for one connection as for all.
-*/
+/** Closes the newest connections of the caller with the most. Looks up callers in batches: one read of the tables of the kernel is enough for all. */
 function shareConnections(server: Server, mostConnections: number): void {
 	const open = new Map<Socket, string | undefined>();
 	let timer: NodeJS.Timeout | undefined;

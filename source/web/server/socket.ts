@@ -51,7 +51,7 @@ async function pidOf(file: string): Promise<number | undefined> {
 async function inUse(file: string): Promise<CanhazgpuError> {
 	const pid = await pidOf(file);
 	return new CanhazgpuError('failed', `A server already listens at ${file}`, {
-		hint: `Your canhazgpu web --mine is running already${pid === undefined ? '. End that one first.' : ` as process ${pid}. Press Enter there for another link, or end it: kill ${pid}`}`,
+		hint: `Your canhazgpu web --mine is already running${pid === undefined ? '. End that one first.' : ` as process ${pid}. Press Enter there for another link, or end it: kill ${pid}`}`,
 	});
 }
 

@@ -37,10 +37,7 @@ type StreamOptions = {
 };
 
 export type EventStreams = {
-	/**
-	Sends the whole state to a new stream, then every change. If there are too many streams, closes the oldest stream of the caller with the most streams.
-	Returns false, without opening the stream, if that is the new caller.
-	*/
+	/** Sends the whole state, then every change. If there are too many streams, closes one of the caller with the most. Returns false if that is the new caller. */
 	readonly open: (outgoing: ServerResponse, options: StreamOptions) => boolean;
 	readonly count: () => number;
 	readonly close: () => void;

@@ -80,7 +80,7 @@ test('the host list of the monitor shows working hosts although other hosts hang
 	expect(screen).toMatch(/liar +! its answer is not a status/v);
 	expect(screen).toMatch(/bare +! canhazgpu is not installed there/v);
 	expect(screen).toMatch(/lost +! ssh: No route/v);
-	expect(screen).toMatch(/old +its canhazgpu is older and has no status --follow/v);
+	expect(screen).toMatch(/old +its canhazgpu is too old for status --follow/v);
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
@@ -106,7 +106,7 @@ test('the monitor on a computer without a pool opens the list of hosts and can r
 		const bare = await laptop.run(command, environment);
 		expect([command, bare.exitCode, bare.stdout]).toEqual([command, 4, '']);
 		expect(bare.stderr).toMatch(
-			/^Error: There is no GPU pool on this machine yet\nTo see the hosts in remote_hosts: canhazgpu status --all\. To use one: --on far with run, reserve, release, extend or queue\. For a pool on this machine, read on\. /v,
+			/^Error: There is no GPU pool on this machine yet\nTo see the hosts in remote_hosts: canhazgpu status --all\. To use one: --on far with run, reserve, release, extend or queue\. To have a pool on this machine as well, create one\. /v,
 		);
 	}
 

@@ -104,7 +104,7 @@ test('status --all shows failing hosts with their errors', async () => {
 	expect(json).toMatchObject({
 		good: [{gpu_id: 0}, {gpu_id: 1}, {gpu_id: 2}],
 		lost: {error: 'lost: ssh: connect to host lost port 22: No route to host'},
-		noisy: {error: 'noisy: its answer is not the JSON of a status'},
+		noisy: {error: 'noisy: its status is not valid JSON'},
 		bare: {error: 'bare: canhazgpu is not installed there'},
 	});
 	expect(Object.values(json)[0]).toHaveLength(2);

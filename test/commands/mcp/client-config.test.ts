@@ -26,7 +26,7 @@ describe('mcp --config', () => {
 		const box = createBox();
 		const printed = await box.run('mcp --config codex');
 		expect([printed.exitCode, printed.stdout.split('\n', 1)[0]]).toEqual([0, '[mcp_servers.canhazgpu]']);
-		expect(printed.stderr).toBe('This belongs into ~/.codex/config.toml\n');
+		expect(printed.stderr).toBe('Put this in ~/.codex/config.toml\n');
 		const wrong = await box.run('mcp --config /etc/canhazgpu.yaml');
 		expect(wrong).toMatchObject({exitCode: 2, stdout: ''});
 		expect(wrong.stderr).toContain('The clients are: claude, codex, cursor, vscode, gemini.');

@@ -172,7 +172,7 @@ slowTest('a damaged record keeps its GPU out of use and is never overwritten', a
 	await client.set('canhazgpu:gpu:0', '{"user": 7}');
 	const status = await box.run('status');
 	expect(status.stdout).toMatch(/ 0 +│ ✗ ERROR +│ - +│ - +│ - +│ unreadable record: /v);
-	expect(status.stderr).toContain('Warning: a GPU whose record cannot be read is not handed out.');
+	expect(status.stderr).toContain('Warning: a GPU whose record cannot be read is not granted to anyone.');
 	expect((await box.run('reserve -g 2 --nonblock')).exitCode).toBe(3);
 	expect((await box.run('reserve -G 0 --force --nonblock')).exitCode).toBe(3);
 	expect((await box.run('reserve -g 1 --short')).stdout).toBe('1\n');

@@ -193,7 +193,7 @@ test.each(['bash', 'zsh', 'fish'])('completion prints the script for %s, named b
 test.each([
 	['tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
 	['bash zsh', '/bin/bash', 'completion takes one shell, but was given 2: bash zsh'],
-	['', '/bin/tcsh', 'There is no completion for "tcsh", your SHELL'],
+	['', '/bin/tcsh', 'There is no completion for your shell, "tcsh"'],
 	['', undefined, 'No shell was named, and SHELL is not set'],
 	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
 ])('`completion %s` with SHELL=%s is a usage error: %s', async (typed, shell, message) => {

@@ -41,7 +41,7 @@ describe('the length of a note', () => {
 	])('%s %s refuses a note of more than 500 characters', async (...words) => {
 		const ran = await box.run(words);
 		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
-		expect(ran.stderr).toMatch(/^Error: --note must be a text of at most 500 characters, not "(?:x+|😀+)…?/v);
+		expect(ran.stderr).toMatch(/^Error: --note must be text of at most 500 characters, not "(?:x+|😀+)…?/v);
 		expect(ran.stderr).toMatch(/\nThe note has (?:120000|501) characters, but the limit is 500\n$/v);
 		expect(ran.stderr.length).toBeLessThan(400);
 		expect(await gpuKeys()).toEqual([]);
@@ -52,11 +52,11 @@ describe('the length of a note', () => {
 		writeFileSync(file, JSON.stringify({run: {note: long}}));
 		const fromFile = await box.run(['run', '--config', file, '--', 'true']);
 		expect(fromFile.exitCode).toBe(2);
-		expect(fromFile.stderr).toContain(`${file}: run.note must be a text of at most 500 characters, not "x`);
+		expect(fromFile.stderr).toContain(`${file}: run.note must be text of at most 500 characters, not "x`);
 		expect(fromFile.stderr.length).toBeLessThan(600);
 		const fromEnvironment = await box.run('reserve', {CANHAZGPU_RESERVE_NOTE: long});
 		expect(fromEnvironment).toMatchObject({exitCode: 2, stdout: ''});
-		expect(fromEnvironment.stderr).toContain('CANHAZGPU_RESERVE_NOTE must be a text of at most 500 characters');
+		expect(fromEnvironment.stderr).toContain('CANHAZGPU_RESERVE_NOTE must be text of at most 500 characters');
 		expect(fromEnvironment.stderr.length).toBeLessThan(400);
 	});
 

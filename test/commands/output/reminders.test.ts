@@ -95,7 +95,7 @@ slowTest('notify.command in the config file of the current directory is not run'
 	await box.run('release');
 	const {stderr} = await waiter.ended;
 	expect(stderr).toMatch(
-		/notify\.command is ignored in this file, and allowed only in your own config file or in \/etc\/canhazgpu\.yaml|not read: root reads no settings/v,
+		/notify\.command is ignored in this file, and allowed only in your own config file or in \/etc\/canhazgpu\.yaml|ignored: root does not read settings/v,
 	);
 	await eventually(() => reminders().length === 1);
 	expect(existsSync(trap)).toBe(false);

@@ -120,10 +120,10 @@ slowTest('report accepts --days 365 and --since with a duration or a date', asyn
 	expect(hours).toBeGreaterThan(1.9);
 	expect(hours).toBeLessThan(2.02);
 	expect((await box.run(`report --since ${since} --user nobody`)).stdout).toBe(
-		`Nothing was used by "nobody" since ${since}\n`,
+		`No GPUs were reserved by "nobody" since ${since}\n`,
 	);
 	expect((await box.run('report --since 6h --user nobody')).stdout).toBe(
-		'Nothing was used by "nobody" in the last 6h\n',
+		'No GPUs were reserved by "nobody" in the last 6h\n',
 	);
 });
 
@@ -147,7 +147,7 @@ test('report --by day --json lists the days under "daily"', async () => {
 });
 
 slowTest('report prints that nothing was used if no record matches', async () => {
-	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
+	expect((await box.run('report --user nobody')).stdout).toBe('No GPUs were reserved by "nobody" in the last 30 days\n');
 });
 
 test('report --used also shows the time for which no use was recorded', async () => {

@@ -174,7 +174,7 @@ describe('wrong input on the command line', () => {
 		],
 		['reserve --duration', 2, '--duration needs a value\nWrite --duration TIME'],
 		['reserve 3', 2, 'reserve does not take the argument "3"\nSee its usage: canhazgpu reserve --help'],
-		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
+		['reserve -- python', 2, 'reserve does not run a command, so it cannot be followed by --'],
 		[
 			'reserve --gpu-ids 7 --nonblock',
 			3,
@@ -195,13 +195,13 @@ describe('wrong input on the command line', () => {
 			`--pid and --${flag.split(' ', 1)[0]!} cannot be used together\n--pid reserves the GPUs that the process already uses, until it ends.`,
 		]),
 		['report --json --format csv', 2, 'Give --json or --format, not both'],
-		['queue --json --leave x', 1, 'No entry of the queue has the id "x"'],
+		['queue --json --leave x', 1, 'No queue entry has the id "x"'],
 		['reserve --json --short', 2, 'Give --json or --short, not both'],
 		['run --json --quiet -- true', 2, 'Give --json or --quiet, not both'],
 		['release --gpu-ids 99', 2, 'GPU 99 is out of range\nThe pool has 8 GPU(s): ids are 0 to 7.'],
 		['extend', 2, 'extend needs --duration, --until or --keep\nFor example: canhazgpu extend --duration 2h'],
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
-		['extend --until 9999-12-31', 2, 'The new end lies more than a hundred years ahead\nNothing was changed.'],
+		['extend --until 9999-12-31', 2, 'The new end is more than a hundred years away\nNothing was changed.'],
 		['extend --until yesterday', 2, '--until: "yesterday" is not a time\nWrite 18:30, 2026-05-01 or 2026-05-01T18:30.'],
 		['extend --until 2020-01-01', 2, 'The new end is in the past\nTo end the reservation now: canhazgpu release'],
 		[
@@ -209,7 +209,7 @@ describe('wrong input on the command line', () => {
 			1,
 			'No reservations found for current user on GPU(s): [1]\nSee who holds what: canhazgpu status',
 		],
-		['admin --gpus 4', 1, 'There is a pool of 8 GPU(s) already in'],
+		['admin --gpus 4', 1, 'A pool of 8 GPU(s) already exists in'],
 		['admin --gpus 0 --force', 2, '--gpus must be a whole number from 1 to 1024, not "0"'],
 		['admin --provider intel', 2, '--provider must be one of nvidia, amd, fake, not "intel"'],
 		['admin --provider nvidia', 1, 'nvidia-smi was not found.'],
@@ -276,12 +276,12 @@ describe('wrong input in a config file or the environment', () => {
 		['f.json', '{"reserve": {"duration": 8}}', 'reserve.duration must be a duration such as 30m, 2h or 1h30m, not 8'],
 		['g.json', '{"__proto__": {"polluted": true}}', 'the key __proto__ is not allowed'],
 		['h.yaml', 'redis:\n  __proto__: {polluted: true}', 'the key redis.__proto__ is not allowed'],
-		['i.yaml', '- a\n- b', 'must hold settings by name, not a list'],
-		['j.yaml', 'just words', 'must hold settings by name, not a single value'],
+		['i.yaml', '- a\n- b', 'must be a map of settings, not a list'],
+		['j.yaml', 'just words', 'must be a map of settings, not a single value'],
 		['k.json', '{"redis": ', 'it is not valid JSON'],
 		['l.toml', 'redis = [', 'Cannot read the config file'],
 		['m.yaml', 'redis: {port: 1', 'Cannot read the config file'],
-		['n.yaml', 'redis:\n  password: [secret, words]', 'redis.password must be a text that is not empty\n'],
+		['n.yaml', 'redis:\n  password: [secret, words]', 'redis.password must be text that is not empty\n'],
 		['o.yaml', 'remote_hosts: ["-oProxyCommand=x"]', 'remote_hosts must be a host name, or user@host'],
 	])('%s with %j exits with 2 and an error that names the file', async (name, content, error) => {
 		const file = path.join(box.home, name);
@@ -323,7 +323,7 @@ describe('without a pool', () => {
 		const chosen = await empty.run('reserve --store embedded');
 		expect(chosen).toMatchObject({exitCode: 4, stdout: ''});
 		expect(chosen.stderr).toBe(
-			'Error: There is no GPU pool on this machine yet\nMake a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
+			'Error: There is no GPU pool on this machine yet\nTo create a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to try the monitor without a pool: canhazgpu top --demo\n',
 		);
 		const admin = await empty.run('admin --gpus 8 --provider fake', withoutRedis);
 		expect(admin).toMatchObject({exitCode: 4, stdout: ''});
@@ -344,7 +344,7 @@ describe('without a pool', () => {
 						exitCode: 4,
 						stdout: '',
 						stderr:
-							'Error: There is no GPU pool on this machine yet\nCannot reach Redis at localhost:6379: connection refused. If your pool is kept there, start that server. Make a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
+							'Error: There is no GPU pool on this machine yet\nCannot reach Redis at localhost:6379: connection refused. If your pool is there, start that server. To create a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to try the monitor without a pool: canhazgpu top --demo\n',
 					},
 				]);
 			}
@@ -375,7 +375,7 @@ describe('without a pool', () => {
 		const ran = await empty.run('status');
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
 		expect(ran.stderr).toBe(
-			`Error: ${file} should say where the GPU pool is, but its content is not valid\nRemove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). It finds the pool again, and no reservation is lost.\n`,
+			`Error: ${file} should say where the GPU pool is, but its content is not valid\nRemove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). The command finds the existing pool, and no reservation is lost.\n`,
 		);
 		// The hint also works if there is a reservation.
 		rmSync(file);

@@ -19,13 +19,13 @@ test('admin --gpus 8 without a GPU tool fails instead of simulating GPUs', async
 		exitCode: 1,
 		stdout: '',
 		stderr:
-			'Error: No GPUs were found here: None of nvidia-smi, amd-smi and rocm-smi is in PATH.\nFix that, or make simulated GPUs: canhazgpu admin --gpus 8 --provider fake --store embedded\n',
+			'Error: No GPUs were found here: None of nvidia-smi, amd-smi and rocm-smi is in PATH.\nFix that, or use simulated GPUs: canhazgpu admin --gpus 8 --provider fake --store embedded\n',
 	});
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
 	expect(await box.run('admin --gpus 8 --provider fake --json')).toMatchObject({exitCode: 0});
 	// The existing pool is reported before the failed detection.
 	for (const again of ['admin', 'admin --gpus 8']) {
-		expect((await box.run(again)).stderr).toMatch(/^Error: There is a pool of 8 GPU\(s\) already in /v);
+		expect((await box.run(again)).stderr).toMatch(/^Error: A pool of 8 GPU\(s\) already exists in /v);
 	}
 });
 

@@ -28,7 +28,7 @@ test('doctor warns about a Redis that does not persist data', async () => {
 	expect(lines[0]).toMatch(/^[⚠✓] store {7}redis \S+ answers in \d+ ms$/v);
 	// On a loaded machine, a hint about the slow answer comes between.
 	expect(stdout).toContain(
-		`⚠ store       appendonly is off: a crash of Redis would lose the newest reservations\n              Turn it on: redis-cli -p ${redis.port} config set appendonly yes, and the same in redis.conf\n`,
+		`⚠ store       appendonly is off: a crash of Redis would lose the newest reservations\n              Turn it on: redis-cli -p ${redis.port} config set appendonly yes, and set the same in redis.conf\n`,
 	);
 	expect(stdout).toContain('✓ pool        2 GPU(s), fake\n✓ provider    simulated: 2 GPU(s)\n✓ permissions ');
 	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);

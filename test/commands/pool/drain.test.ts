@@ -45,9 +45,9 @@ test('a drained GPU is granted only after admin --undrain', async () => {
 	expect(await box.run('admin --undrain 3,1')).toEqual({
 		exitCode: 0,
 		stdout: 'Put 1 GPU(s) back into service: [3]\n',
-		stderr: 'Not out of service: GPU(s) [1]\n',
+		stderr: 'Already in service: GPU(s) [1]\n',
 	});
-	expect(await box.run('admin --undrain 1')).toMatchObject({stdout: 'Not out of service: GPU(s) [1]\n'});
+	expect(await box.run('admin --undrain 1')).toMatchObject({stdout: 'Already in service: GPU(s) [1]\n'});
 	expect(await box.run('reserve --gpu-ids 3 --nonblock --duration 1h')).toMatchObject({exitCode: 0});
 });
 

@@ -50,7 +50,7 @@ slowTest('a damaged database is reported by every command and never overwritten'
 		const ran = await box.run(command);
 		expect(ran, command).toMatchObject({exitCode: 4, stdout: ''});
 		expect(ran.stderr, command).toBe(
-			`Error: The GPU pool ${database(box)} is damaged\nMove it away, and make a new pool: canhazgpu admin --store embedded\n`,
+			`Error: The GPU pool ${database(box)} is damaged\nMove it away, and create a new pool: canhazgpu admin --store embedded\n`,
 		);
 	}
 

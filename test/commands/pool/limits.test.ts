@@ -74,7 +74,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(alice, 'reserve --nonblock --user lab')).toMatchObject({
 			exitCode: 3,
 			stderr:
-				'Error: Not enough GPUs available. Requested: 1, Available: 0 (61001 holds 2 of at most 2 GPUs)\nThe limit is limits.max-gpus=2. Without --nonblock, the request waits until the account holds fewer.\n',
+				'Error: Not enough GPUs available. Requested: 1, Available: 0 (61001 holds 2 of at most 2 GPUs)\nThe limit is limits.max-gpus=2. Without --nonblock, the request waits until the account holds fewer GPUs.\n',
 		});
 		const waiting = run(alice, 'reserve --short');
 		await eventually(async () => (await peek(box)).queue.length === 1);
@@ -129,7 +129,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(alice, 'reserve --short')).toMatchObject({
 			exitCode: 0,
 			stdout: '1\n',
-			stderr: 'Beyond your limit: if somebody else waits, you are warned, and the reservation ends after that.\n',
+			stderr: 'These GPUs are beyond your limit. If somebody else has to wait for GPUs, you get a warning before this reservation ends.\n',
 		});
 		expect(await run(alice, 'run --nonblock -- true')).toMatchObject({exitCode: 3});
 		expect((await box.run('status')).stdout).toContain('beyond its limit of 1 GPU, expires in ');
@@ -142,7 +142,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 			[true, 'string'],
 		]);
 		expect((await box.run('events')).stdout).toContain(
-			'61001 is beyond its limit with GPU 1, and somebody else waits: back to the pool at ',
+			'61001 is beyond its limit with GPU 1, which goes back to the pool at ',
 		);
 		expect(await run(alice, 'release --gpu-ids 1')).toMatchObject({exitCode: 0});
 		expect(await waiting).toMatchObject({exitCode: 0, stdout: '1\n'});
@@ -159,10 +159,10 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		await store.close();
 		const {stdout} = await box.run('doctor');
 		expect(stdout.replaceAll(/\s+/gv, ' ')).toContain(
-			'This machine does not know the account gone, which has limits in the policy: limits.user.gone.max-gpus, limits.user.gone.max-waiting',
+			'The policy has limits for the account gone, which is unknown on this machine: limits.user.gone.max-gpus, limits.user.gone.max-waiting',
 		);
 		expect(stdout.replaceAll(/\s+/gv, ' ')).toContain(
-			'If it does not exist any more: canhazgpu admin --unset limits.user.gone.max-gpus --unset limits.user.gone.max-waiting',
+			'If it no longer exists: canhazgpu admin --unset limits.user.gone.max-gpus --unset limits.user.gone.max-waiting',
 		);
 		expect(stdout).toContain('does not know the group $(gone)');
 		expect(stdout).not.toContain('--unset limits.group');

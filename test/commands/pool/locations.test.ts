@@ -41,7 +41,7 @@ test('admin --force in another store ends the former reservations and redirects 
 		exitCode: 0,
 		stdout: `Made a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the replaced pool\n`,
 	});
-	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nRestart programs that were started before. Remove settings and flags that name the old location.\n`;
+	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nRestart programs that still use the old location, and remove settings and flags that name it.\n`;
 	const {exitCode, stderr} = await waiting;
 	expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
 	expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
@@ -53,7 +53,7 @@ test('admin --force in another store ends the former reservations and redirects 
 	});
 	expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
 	expect((await box.run('status', inRedis)).stderr).toBe(
-		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nRestart programs that were started before. Remove settings and flags that name the old location.\n`,
+		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nRestart programs that still use the old location, and remove settings and flags that name it.\n`,
 	);
 });
 

@@ -56,7 +56,7 @@ async function fill(box: Box) {
 }
 
 const lossPattern =
-	/The store lost its data\. It was restored at \d\d:\d\d:\d\d from a copy of \d\d:\d\d:\d\d, so everything reserved, released or changed after \d\d:\d\d:\d\d is lost/v;
+	/The store lost its data\. It was restored at \d\d:\d\d:\d\d from a copy made at \d\d:\d\d:\d\d, so everything reserved, released or changed after \d\d:\d\d:\d\d is lost/v;
 
 /** Checks that everything is back, in order, and that every interface reports the loss. */
 async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType<typeof fill>>): Promise<void> {
@@ -69,7 +69,7 @@ async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType
 	expect(queue.stderr).toMatch(lossPattern);
 	expect((await box.run('doctor')).stdout).toMatch(/The store lost its data\. It was restored at/v);
 	const events = await box.run('events');
-	expect(events.stdout).toMatch(/put the pool back after the store had lost it: 3 GPUs \(fake\), in its state of/v);
+	expect(events.stdout).toMatch(/restored the pool after the store had lost it: 3 GPUs \(fake\), as it was at/v);
 	expect(events.stdout).toMatch(/got GPU 1 back(?: for \S+)? after the store had lost it/v);
 
 	for (const [index, waiter] of waiters.entries()) {

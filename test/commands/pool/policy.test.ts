@@ -18,7 +18,7 @@ test('admin --set and --unset change the strategy for choosing GPUs', async () =
 		stdout: 'Set strategy=lru, which was mru by default\n',
 		stderr: '',
 	});
-	expect((await box.run('admin --set strategy=lru')).stdout).toBe('strategy is lru already\n');
+	expect((await box.run('admin --set strategy=lru')).stdout).toBe('strategy is already lru\n');
 	expect((await box.run('admin --policy')).stdout).toMatch(/strategy +│ lru +│ mru +│ \S+, \d\d:\d\d +│ which of/v);
 	expect((await box.run('doctor')).stdout).toContain('✓ pool        policy: strategy=lru\n');
 	await box.run('reserve --gpu-ids 0 --duration 1h --short');
@@ -111,12 +111,12 @@ slowTest('status, run and doctor report an unreadable policy until admin --unset
 	await client.set('canhazgpu:policy', 'not json');
 	client.disconnect();
 	expect((await box.run('status')).stderr).toContain(
-		'only clean GPUs are handed out, run starts no job that is not isolated, and no share is granted: it is not JSON.',
+		'only clean GPUs are handed out, run starts only jobs that are isolated, and no share is granted: it is not JSON.',
 	);
 	expect((await box.run('reserve --gpus 1 --duration 1h --short')).exitCode).toBe(0);
 	expect(await box.run('reserve --share 1G --duration 1h')).toMatchObject({
 		exitCode: 4,
-		stderr: expect.stringContaining('Cannot tell whether this pool shares GPUs: it is not JSON\n') as string,
+		stderr: expect.stringContaining('It is unknown whether GPUs can be shared in this pool: it is not JSON\n') as string,
 	});
 	expect(await box.run('run -- touch started')).toMatchObject({
 		exitCode: 1,

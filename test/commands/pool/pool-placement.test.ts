@@ -42,7 +42,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			() => {
 				give(above(), root, mallory, 0o775);
 			},
-			() => `lies below ${above()}, where the group with gid ${mallory} can put another directory in its place`,
+			() => `is inside ${above()}, where the group with gid ${mallory} can replace directories`,
 			'chmod g-w',
 		],
 		[
@@ -51,7 +51,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			() => {
 				give(above(), root, root, 0o777);
 			},
-			() => `lies below ${above()}, where any account can put another directory in its place`,
+			() => `is inside ${above()}, where any account can replace directories`,
 			'chmod o-w',
 		],
 		[
@@ -60,7 +60,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			() => {
 				give(above(), mallory, mallory, 0o755);
 			},
-			() => `lies below ${above()}, whose owner, uid ${mallory}, can put another directory in its place`,
+			() => `is inside ${above()}, whose owner (uid ${mallory}) can replace directories there`,
 			'sudo chown root',
 		],
 		[
@@ -73,7 +73,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 				mkdirSync(path.join(accounts.directory, 'kept/link'));
 				rmSync(path.join(above(), 'link'), {recursive: true, force: true});
 			},
-			() => `lies behind the link ${above()}/link, whose owner, uid ${mallory}, can make it lead elsewhere`,
+			() => `is reached through the link ${above()}/link, whose owner (uid ${mallory}) can point it elsewhere`,
 			'remove the link: rm',
 		],
 	];
@@ -142,7 +142,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			expect([words, exitCode, stderr]).toEqual([
 				words,
 				4,
-				expect.stringContaining(`lies below ${above()}, whose owner, uid ${mallory}`),
+				expect.stringContaining(`is inside ${above()}, whose owner (uid ${mallory})`),
 			]);
 			expect(readdirSync(precious)).toEqual([]);
 		}
@@ -160,13 +160,13 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 		);
 		chownSync(path.join(place, 'pool.json'), mallory, mallory);
 		const {exitCode, stderr} = await accounts.run(root, 'status', {environment});
-		expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`lies below ${above()}`)]);
+		expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`is inside ${above()}`)]);
 		// Root trusts only its own record, even if nobody else can replace the directory.
 		give(above(), root, root, 0o755);
 		const again = await accounts.run(root, 'status', {environment});
 		expect([again.exitCode, again.stderr]).toEqual([
 			4,
-			expect.stringContaining(`lies in ${place}, which belongs to uid ${mallory}`),
+			expect.stringContaining(`is in ${place}, which belongs to uid ${mallory}`),
 		]);
 		give(place, root, root, 0o755);
 		const third = await accounts.run(root, 'status', {environment});
@@ -242,7 +242,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		const {exitCode, stderr} = await accounts.run(alice, admin, {environment: own});
 		expect([exitCode, stderr]).toEqual([
 			4,
-			expect.stringContaining(`lies below ${accounts.homeOf(alice)}, where the group with gid ${mallory} can put`),
+			expect.stringContaining(`is inside ${accounts.homeOf(alice)}, where the group with gid ${mallory} can replace`),
 		]);
 		expect(readdirSync(accounts.homeOf(alice))).toEqual([]);
 	});

@@ -172,7 +172,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 			expect([command, ran.exitCode]).toEqual([command, 4]);
 			expect(ran.stderr).toMatch(
 				new RegExp(
-					`^Error: The GPU pool ${inPool('pool.sqlite')} holds a (?:${kind}|table|view) that canhazgpu did not make`,
+					`^Error: The GPU pool ${inPool('pool.sqlite')} contains a (?:${kind}|table|view) that canhazgpu did not make`,
 					'v',
 				),
 			);
@@ -251,7 +251,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
 		expect(ran.exitCode).toBe(4);
-		expect(ran.stderr).toContain('has lost its journal, which only its owner can make again\nAny command of its owner');
+		expect(ran.stderr).toContain('has lost its journal, which only its owner can create again\nAny command run by its owner');
 		expect(await accounts.run(root, 'status')).toMatchObject({exitCode: 0});
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
@@ -266,7 +266,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		expect(statSync(inPool('pool.sqlite')).gid).toBe(statSync(accounts.poolDirectory).gid);
 		const ran = await accounts.run(mallory, 'status');
 		expect(ran.exitCode).toBe(4);
-		expect(ran.stderr).toContain('let you into the group of the pool');
+		expect(ran.stderr).toContain('add you to the group of the pool');
 	});
 });
 
@@ -282,7 +282,7 @@ describe.runIf(canBeOthers)('a world-writable pool of an earlier version', () =>
 
 		const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
 		expect(again.exitCode).toBe(1);
-		expect(again.stderr).toContain('There is a pool of 4 GPU(s) already');
+		expect(again.stderr).toContain('A pool of 4 GPU(s) already exists');
 		expect(modeOf(accounts.poolDirectory)).toBe('755');
 		const status = await accounts.run(alice, 'status --json');
 		expect(status.exitCode).toBe(0);
@@ -357,7 +357,7 @@ describe.runIf(canBeOthers)('a world-writable pool of an earlier version', () =>
 					(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
 				);
 				expect([name, aside]).toEqual([name, expect.any(String)]);
-				expect(again.stderr).toContain(`A directory was in the place of ${tree}. It was renamed to ${inPool(aside!)}`);
+				expect(again.stderr).toContain(`There was a directory at ${tree}. It was renamed to ${inPool(aside!)}`);
 				expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
 				expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
 			}
@@ -446,5 +446,5 @@ test.runIf(isLong && canBeOthers)('root does not use the pool of another account
 		environment: {HOME: accounts.homeOf(alice), ...elsewhere},
 	});
 	expect(ran.exitCode).toBe(4);
-	expect(ran.stderr).toContain('root uses pools of root alone');
+	expect(ran.stderr).toContain('root uses only pools that belong to root');
 });

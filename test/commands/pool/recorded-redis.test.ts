@@ -32,7 +32,7 @@ test('status and completion send no password to a recorded Redis that the config
 	const ran = await box.run('status', username);
 	expect(ran).toMatchObject({exitCode: 4, stdout: ''});
 	expect(ran.stderr).toBe(
-		`Error: Redis at 127.0.0.1:${thief.port} wants a password\nThe configured password was not sent, because the settings name redis localhost:6379/0, but this machine's pool is recorded in another Redis. If the recorded Redis is right, add it to the settings: redis: {host: "127.0.0.1", port: ${thief.port}, db: 0}\n`,
+		`Error: Redis at 127.0.0.1:${thief.port} requires a password\nThe configured password was not sent, because it is for redis localhost:6379/0, but this machine's pool is in another Redis. If that Redis is right, add it to the settings: redis: {host: "127.0.0.1", port: ${thief.port}, db: 0}\n`,
 	);
 	await box.run(['--complete', 'bash', 'release', '-G', ''], username);
 	const heard = JSON.stringify(thief.asked);

@@ -132,7 +132,7 @@ describe.skipIf(reason !== undefined).each([
 		for (const [what, through] of forgeries) {
 			const ran = runAs(mallory, box, `queue --leave ${id}`, {through});
 			expect(ran, what).toMatchObject({exitCode: 1, stdout: ''});
-			expect(ran.stderr).toMatch(/^Error: That position in the queue belongs to 61001\n/v);
+			expect(ran.stderr).toMatch(/^Error: That queue entry belongs to 61001\n/v);
 			expect(ran.stderr).toMatch(because);
 		}
 

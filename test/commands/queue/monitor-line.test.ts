@@ -132,7 +132,7 @@ test.each([
 	[
 		'admin --force',
 		'admin cannot create a pool inside the monitor',
-		'Type it in a shell. Inside the monitor, it takes only --policy, --set, --unset, --drain, --undrain.',
+		'Type it in a shell. Inside the monitor, admin takes only --policy, --set, --unset, --drain, --undrain.',
 	],
 	[
 		'reserve --on far',
@@ -169,12 +169,12 @@ test.each([
 });
 
 test.each([
-	['host gpu-box-2 3', 'host takes one host name', 'Type host alone for all of them.'],
-	['host -oProxyCommand=x', '"-oProxyCommand=x" is not a host name', 'Type host alone for all of them.'],
+	['host gpu-box-2 3', 'host takes one host name', 'Type host alone to see all hosts.'],
+	['host -oProxyCommand=x', '"-oProxyCommand=x" is not a host name', 'Type host alone to see all hosts.'],
 	[
 		'host gpu-box-4',
 		'There is no host gpu-box-4 in the setting remote_hosts',
-		'Type host alone for all of them, or: status --remote gpu-box-4',
+		'Type host alone to see all hosts, or: status --remote gpu-box-4',
 	],
 ])('%s is refused before any host is contacted: %s', async (typed, message, hint) => {
 	const line = await open();

@@ -118,7 +118,7 @@ describe.each(
 			`   ${account} has GPU 0 until T`,
 			`#2 ${account} (team) waits for GPU 0, D so far; expected: in about D`,
 			`   ${account} has GPU 0 until T`,
-			`   #1 ${account} comes first, on GPU 0 until T`,
+			`   #1 ${account} is ahead in the queue for GPU 0 until T`,
 		]);
 		expect(await box.run('queue --why --leave x')).toMatchObject({exitCode: 2, stdout: ''});
 		const json = JSON.parse((await box.run('queue --json')).stdout) as {entries: Array<Record<string, unknown>>};
@@ -193,7 +193,7 @@ describe.each(
 		expect(await box.run('queue --leave nobody')).toMatchObject({exitCode: 1, stdout: ''});
 		expect(await box.run(['queue', '--leave', `${id.slice(0, 12)}…`])).toEqual({
 			exitCode: 0,
-			stdout: 'Left the queue, giving back GPU(s): [1]\n',
+			stdout: 'Left the queue, releasing GPU(s): [1]\n',
 			stderr: '',
 		});
 		const ran = await first.ended;

@@ -80,7 +80,7 @@ test('a scan reads MIG instances only if a GPU is in MIG mode and the command ne
 slowTest('doctor reports the recovery action of a GPU', async () => {
 	const {box, environment, smi} = await createMachine();
 	const {stdout, exitCode} = await box.run('doctor', environment);
-	expect(stdout).toContain('✗ gpus        GPU 1: The driver asks for: Drain and Reset\n');
+	expect(stdout).toContain('✗ gpus        GPU 1: The driver recommends: Drain and Reset\n');
 	expect(exitCode).toBe(1);
 	const before = smi.calls().length;
 	await box.run('status', environment);

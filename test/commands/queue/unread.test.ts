@@ -58,6 +58,6 @@ describe.each(
 		expect(await behind.ended).toMatchObject({exitCode: 0, stdout: 'passed\n'});
 		expect((await peek(box)).queue).toHaveLength(1);
 		const {stdout} = await box.run('queue --why');
-		expect(stdout).toMatch(/does not answer: its process gave no sign of life for 1m/v);
+		expect(stdout).toMatch(/does not answer: its process has shown no sign of life for 1m/v);
 	});
 });

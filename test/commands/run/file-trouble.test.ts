@@ -42,7 +42,7 @@ slowTest('a waiting run keeps its queue position if the path to the pool is a lo
 	const waiter = start(box, ['run', '--', 'sh', '-c', 'echo job ran; exit 7']);
 	await waiter.says(/Waiting for 1 GPU/v);
 	const repair = loop(box);
-	await waiter.says(/a link in its path leads back to itself/v);
+	await waiter.says(/a link in its path points back to itself/v);
 	repair();
 	expect(await box.run('release')).toMatchObject({exitCode: 0});
 	const ran = await waiter.ended;

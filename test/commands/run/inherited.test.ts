@@ -162,7 +162,7 @@ slowTest('run reports a command that cannot be started even if the shell has cha
 		.ended;
 	expect(ran.stdout).toBe('127\n127\n');
 	expect(ran.stderr).toBe(
-		'Error: "./broken" cannot be started: its interpreter is missing\nSee what follows #! in its first line\nError: Command not found: "nosuch"\n',
+		'Error: "./broken" cannot be started: its interpreter is missing\nCheck the path after #! in its first line\nError: Command not found: "nosuch"\n',
 	);
 });
 

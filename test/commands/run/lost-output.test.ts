@@ -52,7 +52,7 @@ test.each(
 	firstCase([
 		['a full disk', 'chg reserve --short > /dev/full', 'the disk is full'],
 		['a full disk', 'chg reserve > /dev/full', 'the disk is full'],
-		['a pipe without a reader', 'set -o pipefail; chg reserve --json | true', 'nobody reads it any more'],
+		['a pipe without a reader', 'set -o pipefail; chg reserve --json | true', 'the reading program has gone'],
 	]),
 )('reserve names the reserved GPU on stderr if its output is lost to %s: %s', (_, line, why) => {
 	const {status, stderr} = shell(line);

@@ -140,7 +140,7 @@ describe('a job of another account', () => {
 		await expect(retryJobs(world, root, ['1'], () => true)).rejects.toMatchObject({code: 'not-owner'});
 		await expect(retryJobs(world, person('alice'), ['1'], () => false)).rejects.toMatchObject({
 			code: 'not-owner',
-			message: 'The record of job 1 was not written by this account, or was changed since',
+			message: 'The record of job 1 was not written by this account, or somebody changed it',
 		});
 	});
 });

@@ -61,7 +61,7 @@ test('a share that exceeds its memory is shown with the duration, and its owner 
 		10,
 		undefined,
 	]);
-	const words = 'ann uses 16G of GPU 0, more than the share of 8G that it asked for';
+	const words = 'ann uses 16G of GPU 0, more than its share of 8G';
 	expect(await recorded()).toEqual([words]);
 
 	// Other senders leave the reminder to the owner for a minute. Then those that can notify other accounts send it.
@@ -72,7 +72,7 @@ test('a share that exceeds its memory is shown with the duration, and its owner 
 	expect(reminders.map((reminder) => reminderText(reminder, 'box'))).toEqual([
 		'canhazgpu on box: your share of GPU 0 (eval) uses 16G of its memory, but reserved 8G. Others share the GPU: use less, or restart with --share 16G',
 	]);
-	const reminded = 'ann was told that the share of GPU 0 uses more than it asked for';
+	const reminded = 'ann was told that the share of GPU 0 uses more memory than it reserved';
 	await scan(16_384);
 	await scan(8192);
 	await scan(8192);

@@ -132,7 +132,7 @@ test('an unreadable policy prevents grants of shares and of GPUs with leftover p
 	world.memory.state.policy = 'not json';
 	await expect(share()).rejects.toMatchObject({
 		code: 'pool-garbage',
-		message: 'Cannot tell whether this pool shares GPUs: it is not JSON',
+		message: 'It is unknown whether GPUs can be shared in this pool: it is not JSON',
 		hint: expect.stringContaining('canhazgpu admin --unset all --set KEY=VALUE') as string,
 	});
 	world.see(() =>

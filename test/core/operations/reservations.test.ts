@@ -80,7 +80,7 @@ describe('reserve', () => {
 	test.each<[string, Partial<GpuReading> | undefined]>([
 		['broken', {failure: 'GPU requires reset', memoryUsedMiB: 0}],
 		['missing from the scan', undefined],
-		['of unknown use', {memoryUsedMiB: undefined}],
+		['that may be in use', {memoryUsedMiB: undefined}],
 	])('never grants a GPU that is %s', async (_, reading) => {
 		const world = await createTestWorld({gpuCount: 1});
 		world.see(() => observationOf(reading === undefined ? [] : [{...idleReading(0), ...reading}]));

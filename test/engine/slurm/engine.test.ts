@@ -382,10 +382,10 @@ test('release on Slurm ends all components of a heterogeneous job', async () => 
 	);
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	await expect(engine.release(root, {by: 'gpus', ids: [4]})).rejects.toThrow(
-		'Slurm job 40 has GPU 4,5, but Slurm gives back only whole jobs: GPU 4 alone cannot be released',
+		'GPU 4 alone cannot be released: Slurm gives back only whole jobs, and job 40 has GPU 4,5',
 	);
 	await expect(engine.extend(root, {by: 'gpus', ids: [4]}, {by: 60})).rejects.toThrow(
-		'Slurm job 40 has GPU 4,5, but Slurm extends only whole jobs: GPU 4 alone cannot be extended',
+		'GPU 4 alone cannot be extended: Slurm extends only whole jobs, and job 40 has GPU 4,5',
 	);
 	await engine.release(root, {by: 'gpus', ids: [4, 5]});
 	await engine.leaveQueue(root, '51');

@@ -81,7 +81,7 @@ test('shardsFor converts the memory of a share to shards', () => {
 	}).not.toThrow();
 	expect(() => {
 		checkExpressible({...share, count: 2}, true);
-	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining('on one GPU') as string}));
+	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining('on the same GPU') as string}));
 	const node = {name: 'box1', gpus: [{type: undefined, count: 4}], usedGpus: 0, shards: 16};
 	expect([1, 4096, 4097, 8193].map((memory) => shardsFor(memory, 4096, [node]))).toEqual([1, 1, 2, 3]);
 	expect(() => shardsFor(1, 4096, [{...node, shards: 0}])).toThrow(expect.objectContaining({code: 'impossible'}));

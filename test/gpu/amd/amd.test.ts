@@ -154,7 +154,7 @@ test('the AMD provider reports a GPU that amd-smi lists but does not measure as 
 	const {gpus} = await observe({metric: json([metricOf(0)])});
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
-		[1, 'listed, but without readings'],
+		[1, 'the GPU is listed, but without readings'],
 	]);
 });
 
@@ -299,7 +299,7 @@ test('the AMD provider reports a GPU with memory errors or overheating as unheal
 	const worn = {...metricOf(1), ecc: {total_uncorrectable_count: 2}};
 	const {gpus} = await observe({metric: json([hot, worn])});
 	expect(gpus.map(({health}) => health)).toEqual([
-		[{kind: 'temperature', words: '101 °C, and it slows down at 100 °C'}],
+		[{kind: 'temperature', words: '101 °C (the GPU slows down at 100 °C)'}],
 		[{kind: 'ecc', words: '2 memory errors that could not be corrected (ECC)'}],
 	]);
 });

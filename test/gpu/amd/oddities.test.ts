@@ -92,7 +92,7 @@ test.each([['[]'], ['{\n    "gpu_data": []\n}']])(
 	'the output %s of amd-smi means that there is no GPU',
 	async (stdout) => {
 		const {failure} = await observe({metric: {stdout}, list: {stdout: '[]'}});
-		expect(failure?.message).toBe('The AMD GPU driver finds no GPU.');
+		expect(failure?.message).toBe('The AMD GPU driver cannot find a GPU.');
 	},
 );
 

@@ -56,7 +56,7 @@ test('amd-smi readings stay with their GPU if programs number the GPUs different
 		]),
 	});
 	expect(gpus).toMatchObject([
-		{index: 0, uuid: 'uuid-2', failure: 'listed, but without readings'},
+		{index: 0, uuid: 'uuid-2', failure: 'the GPU is listed, but without readings'},
 		{index: 1, uuid: 'uuid-1', memoryUsedMiB: 40_000, processes: [{pid: 2 ** 22 + 7}]},
 		{index: 2, uuid: 'uuid-0', memoryUsedMiB: 300, processes: []},
 	]);

@@ -88,7 +88,7 @@ test('the model name is used if rocm-smi prints only a placeholder for the serie
 test('the processes of all GPUs are unknown if rocm-smi does not say which GPU a process uses', async () => {
 	const {gpus} = await observe({'--showpids': pids, '--showpidgpus': {exitCode: 1}});
 	expect(gpus).toMatchObject([
-		{processes: undefined, unknown: {processes: 'a process whose GPU is not told'}},
+		{processes: undefined, unknown: {processes: 'a process whose GPU is unknown'}},
 		{processes: undefined},
 	]);
 });

@@ -77,7 +77,7 @@ test('nvidia-smi is not started again while a hanging one cannot be killed', asy
 test('a scan fails if nvidia-smi prints endless output', async () => {
 	const {failure} = await observe({...good, gpus: {before: 'yes garbage'}});
 	expect(failure).toMatchObject({
-		message: expect.stringContaining('printed far more than a table') as string,
+		message: expect.stringContaining('printed much more than a table') as string,
 		hint: 'It said: garbage',
 	});
 });
@@ -87,10 +87,10 @@ test.each([
 	[
 		'Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 535.161\n',
 		18,
-		/updated while an older one/v,
+		/updated, but the older version/v,
 	],
-	['No devices were found\n', 6, /finds no GPU/v],
-	['No devices were found\n', 0, /finds no GPU/v],
+	['No devices were found\n', 6, /cannot find a GPU/v],
+	['No devices were found\n', 0, /cannot find a GPU/v],
 	[
 		'Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost.  Reboot the system\n',
 		15,
@@ -98,9 +98,9 @@ test.each([
 	],
 	['Unable to determine the device handle for GPU0: 0000:0B:00.0: Unknown Error\n', 255, /cannot reach a GPU/v],
 	['Failed to initialize NVML: Unknown Error\n', 255, /cannot reach the driver/v],
-	["NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.\n", 12, /does not find the driver's library/v],
+	["NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.\n", 12, /cannot find the driver's library/v],
 	['Failed to initialize NVML: GPU access blocked by the operating system\n', 17, /blocks access/v],
-	['Failed to initialize NVML: Insufficient Permissions\n', 4, /may not access/v],
+	['Failed to initialize NVML: Insufficient Permissions\n', 4, /is not allowed to access/v],
 	['', 9, /driver is not loaded/v],
 	['', 255, /exited with 255\.$/v],
 	['what is this\n', 0, /printed no table of GPUs\.$/v],

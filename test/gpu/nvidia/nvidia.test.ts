@@ -81,7 +81,7 @@ test('a warning after a usable table becomes a warning of the scan', async () =>
 test('an error exit of nvidia-smi after a complete table becomes a warning of the scan', async () => {
 	const {gpus, warnings} = await observe({...good, gpus: {...good.gpus, exitCode: 255}});
 	expect(gpus).toHaveLength(2);
-	expect(warnings).toEqual([expect.stringMatching(/nvidia-smi exited with 255, after a complete table\.$/v)]);
+	expect(warnings).toEqual([expect.stringMatching(/nvidia-smi printed a complete table, but exited with 255\.$/v)]);
 });
 
 test('a broken GPU does not affect the readings of other GPUs', async () => {
@@ -175,7 +175,7 @@ test('the NVIDIA provider reports the reason if it cannot count GPUs because the
 	const {provider} = await setUp({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	await expect(provider.count()).rejects.toMatchObject({
 		code: 'provider',
-		message: 'The NVIDIA driver finds no GPU.',
+		message: 'The NVIDIA driver cannot find a GPU.',
 		hint: expect.stringContaining('dmesg') as string,
 	});
 });

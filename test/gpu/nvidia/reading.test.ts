@@ -59,11 +59,11 @@ test('parseGpuTable reports a GPU as unhealthy only for a required reset, memory
 	expect(gpusOf(fixture('gpus/all-readings.csv')).map(({health}) => health)).toEqual([
 		undefined,
 		[
-			{kind: 'needs-reset', words: 'The driver asks for: Drain and Reset'},
+			{kind: 'needs-reset', words: 'The driver recommends: Drain and Reset'},
 			{kind: 'ecc', words: '2 memory errors that could not be corrected (ECC)'},
 		],
-		[{kind: 'temperature', words: '93 °C, and it slows down at 93 °C'}],
-		[{kind: 'temperature', words: '90 °C, and it slows down at 88 °C'}],
+		[{kind: 'temperature', words: '93 °C (the GPU slows down at 93 °C)'}],
+		[{kind: 'temperature', words: '90 °C (the GPU slows down at 88 °C)'}],
 	]);
 	expect(gpusOf(fixture('gpus/one-requires-reset.csv')).map(({health}) => health)).toEqual([
 		[{kind: 'needs-reset', words: 'GPU requires reset (utilization.gpu)'}],
@@ -93,8 +93,8 @@ test('parseGpuTable reads a required reset from drivers without the field gpu_re
 3, [N/A], [Not Supported]`;
 	expect(gpusOf(text).map(({health}) => health?.map(({words}) => words))).toEqual([
 		undefined,
-		['The driver asks for: Reset'],
-		['The driver asks for: Drain and Reset'],
+		['The driver recommends: Reset'],
+		['The driver recommends: Drain and Reset'],
 		undefined,
 	]);
 });

@@ -98,7 +98,7 @@ test('an answer full of incomplete escape sequences is parsed quickly', async ()
 		vi.unstubAllEnvs();
 		rmSync(directory, {recursive: true});
 	});
-	await expect(remoteStatus('near')).rejects.toThrow('near: its answer is not the JSON of a status');
+	await expect(remoteStatus('near')).rejects.toThrow('near: its status is not valid JSON');
 }, 10_000);
 
 slowTest('web connects neither to hostile names nor to hosts outside its config', async () => {

@@ -191,7 +191,7 @@ test('top shows working hosts live and marks a frozen host with the age of its v
 	expect(linesOf(screen, 'escapes')).toMatch(/0 Error +mallory/v);
 	expect(linesOf(screen, 'clock')).toMatch(/0 \S.* erin[\s\S]*1 Reserved +frank/v);
 	expect(linesOf(screen, 'newer')).toMatch(/0 Free/v);
-	expect(linesOf(screen, 'old')).toMatch(/older and has no status --follow[\s\S]*0 Free/v);
+	expect(linesOf(screen, 'old')).toMatch(/too old for status --follow[\s\S]*0 Free/v);
 	const changedMs = performance.now();
 	await good.far.run('reserve -g 2 -d 1h');
 	await top.waitFor(/far +1 Mine/v);

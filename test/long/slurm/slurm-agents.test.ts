@@ -11,7 +11,7 @@ test('agents see, reserve, renew, wait for and release GPUs of Slurm', async () 
 	expect((await agent.call('gpu_status')).words).toMatch(/^12 of 12 GPUs are free: /v);
 	expectError(
 		await agent.call('gpu_reserve'),
-		/^A reservation that ends with this connection is not possible here, with Slurm\. Set detached to true, /v,
+		/^With Slurm, a reservation cannot end when this connection ends\. Set detached to true, /v,
 	);
 	const reserved = await agent.call('gpu_reserve', {count: 2, duration: '1h', note: 'tuning', detached: true});
 	expect(reserved.words).toMatch(/^You have reserved GPUs 0,1 for 1h 0m 0s \(lease_id \d+\)\. It stays when this connection ends\. To use them with srun /v);
@@ -22,7 +22,7 @@ test('agents see, reserve, renew, wait for and release GPUs of Slurm', async () 
 
 	expect(await agent.call('gpu_reserve', {count: 4, detached: true})).toMatchObject({isError: false});
 	expect(await agent.call('gpu_reserve', {count: 4, detached: true})).toMatchObject({isError: false});
-	expectError(await agent.call('gpu_reserve', {count: 3, detached: true}), /^There are not enough free GPUs on one node, or others come first\. To wait in the queue, set wait_seconds\. /v);
+	expectError(await agent.call('gpu_reserve', {count: 3, detached: true}), /^No node has enough free GPUs, or other jobs come first\. To wait in the queue, set wait_seconds\. /v);
 	const progress: Array<string | undefined> = [];
 	const waiting = agent.call(
 		'gpu_reserve',
@@ -39,7 +39,7 @@ test('agents see, reserve, renew, wait for and release GPUs of Slurm', async () 
 	expect((await agent.call('gpu_release', {lease_id: id})).words).toBe('Released 2 GPU(s): [0 1].');
 	expect(await waiting).toMatchObject({isError: false});
 	expectError(await agent.call('gpu_reserve', {gpu_ids: [99], detached: true}), /^--gpu-ids cannot be used with Slurm: Slurm chooses the GPUs itself\. Say how many: /v);
-	expectError(await agent.call('gpu_release', {lease_id: '99999'}), /^That reservation has ended meanwhile\. /v);
+	expectError(await agent.call('gpu_release', {lease_id: '99999'}), /^That reservation has already ended\. /v);
 	expectError(await agent.call('gpu_release'), /^This connection holds no reservation\. /v);
 });
 

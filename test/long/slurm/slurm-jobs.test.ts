@@ -26,7 +26,7 @@ test('run exits with 4 and an error if there is no Slurm configuration', async (
 	writeFileSync(inHome('empty.conf'), '');
 	const lost = await box().run('run -- true', {SLURM_CONF: inHome('empty.conf')});
 	expect(lost).toMatchObject({exitCode: 4, stdout: ''});
-	expect(lost.stderr).toContain('Error: Slurm finds no configuration that it can read on this machine\n');
+	expect(lost.stderr).toContain('Error: Slurm cannot find a readable configuration on this machine\n');
 	const ended = await box().run(['run', '-q', '--', 'sh', '-c', 'exit 1']);
 	expect(ended).toMatchObject({exitCode: 1, stdout: ''});
 	expect(ended.stderr).not.toContain('Error:');
@@ -202,9 +202,9 @@ test('reserve on Slurm reports that its request was removed from the queue', asy
 });
 
 test.each([
-	['--after', '17;id', '--after does not understand'],
-	['--after', 'x', '--after does not understand'],
-	['--array', '0-3 --exclusive', '--array does not understand'],
+	['--after', '17;id', '--after: "17;id" is not valid'],
+	['--after', 'x', '--after: "x" is not valid'],
+	['--array', '0-3 --exclusive', '--array: "0-3 --exclusive" is not valid'],
 	['--array', '0-3', 'An array runs in the background: --array needs --detach'],
 	['--begin', 'soon', '--begin'],
 	['--detach', '--nonblock', '--detach waits in the queue'],
@@ -267,7 +267,7 @@ test('run --share on Slurm requests shards if the memory of a shard is configure
 	const several = await box().run('run --share 6G --gpus 2 -- true', environment);
 	expect([several.exitCode, several.stderr]).toEqual([
 		2,
-		'Error: --share of several GPUs cannot be used with Slurm: the shards of a job are on one GPU\nAsk for one: leave out --gpus\n',
+		'Error: --share of several GPUs cannot be used with Slurm: all shards of a job are on the same GPU\nAsk for one: leave out --gpus\n',
 	]);
 });
 

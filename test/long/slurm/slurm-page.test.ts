@@ -44,7 +44,7 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 
 		await page.goto(`${web.url}#/gpu/0`);
 		const drawer = page.getByRole('dialog');
-		await drawer.getByText('What runs on the GPUs of box1, and how busy they are, is not read from here.').waitFor();
+		await drawer.getByText('The processes on the GPUs of box1 and their utilization cannot be read from here.').waitFor();
 		const job = /canhazgpu release --lease (?<job>\d+)/v.exec(await drawer.innerText())?.groups?.['job'];
 		expect(await drawer.locator('code').allTextContents()).toEqual([
 			`canhazgpu release --lease ${job}`,
@@ -94,7 +94,7 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 		await page.locator('.act-done').getByText('Reserved GPUs 0,1 for 8h').waitFor();
 		await page.getByRole('button', {name: 'Release GPU 1'}).click();
 		await dialog.getByText('Release GPUs 0,1').waitFor();
-		await dialog.getByText('The whole job ends, with all that runs in it.').waitFor();
+		await dialog.getByText('The whole job and everything that runs in it ends.').waitFor();
 		expect(await dialog.locator('code').textContent()).toBe('canhazgpu release --gpu-ids 0,1');
 		await dialog.getByRole('button', {name: 'Release', exact: true}).click();
 		await page.locator('.act-done').getByText('Released GPUs 0,1').waitFor();

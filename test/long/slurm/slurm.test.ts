@@ -114,7 +114,7 @@ test('reserve on Slurm holds whole GPUs without a command, and release ends only
 	const partly = await box().run('release --gpu-ids 0');
 	expect([partly.exitCode, partly.stderr]).toEqual([
 		1,
-		`Error: Slurm job ${jobId} has GPU 0,1, but Slurm gives back only whole jobs: GPU 0 alone cannot be released\nName them all: --gpu-ids 0,1\n`,
+		`Error: GPU 0 alone cannot be released: Slurm gives back only whole jobs, and job ${jobId} has GPU 0,1\nName them all: --gpu-ids 0,1\n`,
 	]);
 	expect(await heldBy(jobId)).toHaveLength(2);
 	expect((await box().run('release --gpu-ids 0,1')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
@@ -170,7 +170,7 @@ test('run and reserve on Slurm exit with 3 without free GPUs, at once or at the 
 
 	for (const words of ['run --nonblock -- true', 'reserve --nonblock', 'run --wait 3s -- true', 'reserve --wait 3s']) {
 		const {exitCode, stderr} = await box().run(words);
-		expect([words, exitCode, /not enough free GPUs|did not become free in time/v.test(stderr)]).toEqual([
+		expect([words, exitCode, /No node has enough free GPUs|did not become free in time/v.test(stderr)]).toEqual([
 			words,
 			3,
 			true,
@@ -292,7 +292,7 @@ test('another account on Slurm can end and shorten its own jobs, but not the job
 	expect([longer.exitCode, longer.output]).toEqual([
 		1,
 		expect.stringMatching(
-			/^Error: On Slurm, only administrators can move an end to a later time\nAsk one of them for: scontrol update JobId=\d+ TimeLimit=180/v,
+			/^Error: On Slurm, only administrators can move an end to a later time\nAsk an administrator to run: scontrol update JobId=\d+ TimeLimit=180/v,
 		),
 	]);
 	const minutes = (): string => slurm().run('squeue', '--noheader', '--user=nobody', '--format=%l').trim();
@@ -480,7 +480,7 @@ test('top on Slurm reserves and releases by key, and offers only what Slurm supp
 	await terminal.waitFor('GPU 0 of box1');
 	terminal.write('x');
 	await terminal.waitFor('Release GPUs 0,1 now?');
-	await terminal.waitFor('Slurm ends the whole job, with all that runs in it.');
+	await terminal.waitFor('Slurm ends the whole job and everything that runs in it.');
 	terminal.write('y');
 	await terminal.waitFor('OK released GPUs 0,1');
 	expect(jobsOfSlurm()).toEqual([]);

@@ -81,7 +81,7 @@ describe('opening the Redis store', () => {
 			const {ownSeconds, error} = await timed(openAndRead(port));
 			expect(error).toMatchObject({
 				code: 'store-unreachable',
-				message: `Cannot reach Redis at 127.0.0.1:${port}: what answers there is not Redis`,
+				message: `Cannot reach Redis at 127.0.0.1:${port}: the server there is not Redis`,
 			});
 			expect(ownSeconds).toBeLessThan(6);
 		});

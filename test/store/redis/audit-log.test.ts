@@ -44,7 +44,7 @@ describe('an unavailable audit log in Redis', () => {
 		const address = {host: server.host, port: server.port, db: 0, keepReconnecting: false};
 		await checkGrant(await openRedisStore({...address, username: 'limited', password: secret}), {
 			code: 'store-refused',
-			message: `Redis at 127.0.0.1:${server.port} does not allow this account everything that canhazgpu needs`,
+			message: `Redis at 127.0.0.1:${server.port} does not give this account all the permissions that canhazgpu needs`,
 		});
 		await client.flushall();
 		await client.set('canhazgpu:trail', 'something else');

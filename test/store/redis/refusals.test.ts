@@ -145,7 +145,7 @@ describe('a Redis server without a password', () => {
 		await client.call('ACL', 'SETUSER', 'limited', '-zcount');
 		await expect(collect(store.history(0, start))).rejects.toMatchObject({
 			code: 'store-refused',
-			message: `Redis at 127.0.0.1:${server.port} does not allow this account everything that canhazgpu needs`,
+			message: `Redis at 127.0.0.1:${server.port} does not give this account all the permissions that canhazgpu needs`,
 		});
 		await store.close();
 	});
@@ -180,7 +180,7 @@ describe('a Redis server with a password', () => {
 
 	test.each([
 		['a wrong password', `wrong-${secret}`, 'refused the password'],
-		['no password', undefined, 'wants a password'],
+		['no password', undefined, 'requires a password'],
 	])('reports %s without showing the right password', async (_, password, problem) => {
 		const output: string[] = [];
 		for (const name of ['log', 'warn', 'error'] as const) {

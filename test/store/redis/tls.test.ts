@@ -117,7 +117,7 @@ test.each<[what: string, pem: string, options: TlsOptions, environment: Record<s
 		good,
 		{},
 		{},
-		/: the connection was cut\nIs redis-server running there, and does it take connections without TLS \(redis\.tls\)\? /v,
+		/: the connection was cut\nIs redis-server running there, and does it accept connections without TLS \(redis\.tls\)\? /v,
 	],
 	[
 		'a missing CA file',

@@ -199,7 +199,7 @@ describe('the permissions of a SQLite pool', () => {
 			hint: expect.any(String) as string,
 		});
 		expect((said.at(-1) as Error).message).toMatch(
-			new RegExp(`^The GPU pool ${file} may not be opened: permission denied`, 'v'),
+			new RegExp(`^The GPU pool ${file} cannot be opened: permission denied`, 'v'),
 		);
 	});
 
@@ -208,7 +208,7 @@ describe('the permissions of a SQLite pool', () => {
 		expect(unreadable.said).toMatchObject([true, {code: 'store-unreachable'}]);
 		const closed = await tryAsStranger(0o644, 0o000);
 		expect(closed.said).toMatchObject([
-			{code: 'store-unreachable', message: `The GPU pool ${closed.file} may not be opened: permission denied`},
+			{code: 'store-unreachable', message: `The GPU pool ${closed.file} cannot be opened: permission denied`},
 		]);
 	});
 

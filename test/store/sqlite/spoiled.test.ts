@@ -282,12 +282,12 @@ describe('endless rows in a SQLite pool', () => {
 });
 
 slowTest.each([
-	["INSERT OR REPLACE INTO pool VALUES ('notices', hex(zeroblob(3000000)))", 'holds a text of more than'],
-	['INSERT OR REPLACE INTO gpus VALUES (1, hex(zeroblob(300000000)))', 'holds a text of more than'],
-	["INSERT INTO queue VALUES (9223372036854775807, hex(zeroblob(3000000)), '{}')", 'holds a text of more than'],
+	["INSERT OR REPLACE INTO pool VALUES ('notices', hex(zeroblob(3000000)))", 'contains text of more than'],
+	['INSERT OR REPLACE INTO gpus VALUES (1, hex(zeroblob(300000000)))', 'contains text of more than'],
+	["INSERT INTO queue VALUES (9223372036854775807, hex(zeroblob(3000000)), '{}')", 'contains text of more than'],
 	[
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000) INSERT INTO queue SELECT i, i, '{}' FROM n",
-		'holds more than canhazgpu ever writes',
+		'contains more than canhazgpu ever writes',
 	],
 ])(
 	'a value larger than canhazgpu writes gives a clear error, not a bug report: %s',
@@ -312,7 +312,7 @@ test('a number that JavaScript cannot represent leads to a clear error', async (
 	const store = await open();
 	await expect(store.audit()).rejects.toMatchObject({
 		code: 'store-unreachable',
-		message: `The GPU pool ${file} holds a value that canhazgpu does not write`,
+		message: `The GPU pool ${file} contains a value that canhazgpu does not write`,
 	});
 	await store.close();
 });

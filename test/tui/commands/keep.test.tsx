@@ -46,7 +46,7 @@ test('the key E explains why it does nothing if no GPU would go back to the pool
 	session = startMonitor(box, {size});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('E');
-	await session.shows('WARN None of your GPUs is about to go back. To keep GPUs in advance, type :extend --keep 2h');
+	await session.shows('WARN None of your GPUs is about to go back to the pool. To keep GPUs in advance, type :extend --keep 2h');
 	expect((await leasesIn(box))[0]?.keepUntil).toBeUndefined();
 });
 
@@ -61,6 +61,6 @@ test('the key E shows the reason if the policy no longer allows the duration', a
 	// The change has no event, so the monitor notices it only when the key is pressed.
 	await box.store.commit({...emptyPlan, writes: [{kind: 'policy', policy}]});
 	await session.press('E');
-	await session.shows('ERR --keep can be 30m at most here');
+	await session.shows('ERR --keep can be at most 30m in this pool');
 	expect((await leasesIn(box))[0]?.keepUntil).toBeUndefined();
 });

@@ -34,7 +34,7 @@ test('the key v in the events panel shows each event on as many lines as it need
 	session = startMonitor(await createBox(1), {size: {columns: 80, rows: 24}});
 	await session.shows(/> 0 +Free/v);
 	await session.press('5', 'v');
-	await session.shows('Nothing happened yet');
+	await session.shows('Nothing has happened yet');
 	const words =
 		'a reason that is much longer than one line of the screen, so that its end would be cut off at this width';
 	session.store.dispatch({kind: 'done', flash: {level: 'error', text: words}});
@@ -46,12 +46,12 @@ test('the key v says that there was no message yet', async () => {
 	session = startMonitor(await createBox(1), {size: {columns: 80, rows: 24}});
 	await session.shows(/> 0 +Free/v);
 	await session.press('v');
-	await session.shows('There was no message yet');
+	await session.shows('There has been no message yet');
 });
 
 test('the key v also shows the first message of the monitor', async () => {
 	const state = await stateOf(await createBox(1), {columns: 80, rows: 24});
-	expect(readWhole.reasonAgainst?.(state)).toBe('There was no message yet');
+	expect(readWhole.reasonAgainst?.(state)).toBe('There has been no message yet');
 	const {lastFlash} = initialState(state.settings, state.size, 1000, {level: 'warning', text: 'Made a private pool.'});
 	expect(readWhole.reasonAgainst?.({...state, lastFlash})).toBeUndefined();
 });

@@ -110,7 +110,7 @@ test('the key x skips and names a tagged reservation that has changed since its 
 	await box.write({kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'a later one'})});
 	await session.press('y');
 	// The whole message is shown instead of the command if there is no room for both.
-	await session.shows('WARN released GPUs 1,2, but that reservation of GPU 0 has ended meanwhile  ');
+	await session.shows('WARN released GPUs 1,2, but that reservation of GPU 0 has already ended  ');
 	await session.hides('$ canhazgpu release');
 	expect((await owners(box)).slice(0, 4)).toEqual(['a later one', '-', '-', 'lease-bob']);
 	// The GPU of the job cannot be restored.
@@ -144,7 +144,7 @@ test('the key e extends all tagged reservations that have an end', async () => {
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press(' ', 'j', ' ', 'j', ' ', 'e');
-	await session.shows('Left out: 2 held by a run');
+	await session.shows('Left out: 2 held by a running job');
 	await session.press('2h');
 	await session.shows('$ canhazgpu extend --gpu-ids 0,4 --duration 2h');
 	await session.press(keys.enter);

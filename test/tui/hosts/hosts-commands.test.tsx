@@ -164,14 +164,14 @@ test.each([
 	await press(...toFar(0), 'R', keys.tab, keys.tab, '8G');
 	await shows('--share 8G');
 	await press(keys.enter);
-	await shows('far: the program there cannot share GPUs');
-	await shows('It is an older canhazgpu, or the one in Go. Leave Share empty for whole GPUs.');
+	await shows('far: its canhazgpu cannot share GPUs');
+	await shows('It is an older version, or the Go program. Leave Share empty for whole GPUs.');
 });
 
 test('the key r names a requirement that the program on the other host does not support', async () => {
 	const {press, shows} = await open({exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --min-memory\n'});
 	await press(...toFar(0), 'r', keys.tab, keys.tab, keys.tab, '40G', keys.enter);
-	await shows('far: the program there knows no --min-memory');
+	await shows('far: its canhazgpu does not support --min-memory');
 	await shows('Leave that out of Needs.');
 });
 
@@ -210,7 +210,7 @@ test.each([
 	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
 	run.mockResolvedValueOnce(refusal);
 	await press(...toFar(1), 'x', 'y');
-	await shows('far: that reservation of GPU 1 ended meanwhile');
+	await shows('far: that reservation of GPU 1 already ended');
 	expect(run).toHaveBeenCalledTimes(1);
 	becomes(rows);
 	run.mockResolvedValueOnce(refusal);
@@ -238,7 +238,7 @@ test('keys on a host with Slurm offer only what a cluster supports, and the key 
 	expect(screen()).not.toMatch(/Force|Share|40G|nvlink/v);
 	await press(keys.escape, keys.down, 'x');
 	await shows('Release GPUs 1,2 of far now?');
-	await shows('Slurm ends the whole job, with all that runs in it.');
+	await shows('Slurm ends the whole job and everything that runs in it.');
 	await press('y');
 	await shows('released GPUs 1,2 of far');
 	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1,2', '--lease', '17'], {isUnbounded: false}]]);
@@ -266,7 +266,7 @@ test('the key e on another host extends the whole reservation, but refuses jobs 
 	await press(keys.down, keys.down, 'e');
 	await shows('GPU 3 of far is held by bob: only the holder can extend it');
 	await press(keys.down, 'e');
-	await shows('GPU 4 of far is held by a run: it ends when its job does');
+	await shows('GPU 4 of far is held by a running job: it is released when the job ends');
 	await press('x');
 	await shows('$ canhazgpu release --on far --gpu-ids 4 --lease other');
 });

@@ -151,8 +151,8 @@ test('the cancel dialog closes at once, and the monitor later reports whether th
 	await session!.press('j', 'x', 'y');
 	await session!.shows('OK asked job 4 to end');
 	expect(session!.store.getState().dialog).toBeUndefined();
-	late.reject(new CanhazgpuError('failed', 'Job 4 was asked to end, but still runs', {hint: 'See what it does'}));
-	await session!.shows('Job 4 was asked to end, but still runs. See what it does');
+	late.reject(new CanhazgpuError('failed', 'Job 4 was asked to end, but is still running', {hint: 'See what it does'}));
+	await session!.shows('Job 4 was asked to end, but is still running. See what it does');
 	opened.answer = async () => {
 		throw new CanhazgpuError('not-owner', 'Job 4 belongs to another account');
 	};

@@ -71,7 +71,7 @@ test('the key x on Slurm releases the whole reservation after a warning that the
 	const state = after(await onSlurm(), pressing(release));
 	expect(state.dialog).toMatchObject({targets: [{index: 0}, {index: 1}]});
 	expect(frameOf(state)).toMatch(
-		/Release GPUs 0,1.*\n(?:.*\n)*.*Slurm ends the whole job, with all that runs in it\./v,
+		/Release GPUs 0,1.*\n(?:.*\n)*.*Slurm ends the whole job and everything that runs in it\./v,
 	);
 });
 
@@ -81,7 +81,7 @@ test('the key y on Slurm copies the job id', async () => {
 	await session.press('y');
 	await session.shows('$ export SLURM_JOB_ID=7');
 	await session.press('6');
-	await session.shows('what runs on the nodes is not read from here');
+	await session.shows('processes on the nodes cannot be read from here');
 	await session.press('H');
 	await session.shows(/ 3 Free .* GPU 1 of box2/v);
 });
@@ -132,7 +132,7 @@ test('search and filter find the GPUs of a Slurm node by its name', async () => 
 test('the key K on Slurm explains that processes on a node cannot be read', async () => {
 	const state = await onSlurm();
 	expect(signal.reasonAgainst(state)).toBe(
-		'What runs on GPU 0 is not read from here: x ends a job of yours, with all that runs in it',
+		'The processes on GPU 0 cannot be read from here: press x to end one of your jobs',
 	);
 });
 
@@ -140,7 +140,7 @@ test('the keys z and [ on Slurm explain why there is no undo and no load history
 	const state = await onSlurm();
 	expect(undo.reasonAgainst(state)).toBe('On Slurm, a release cannot be undone: reserve again with r');
 	expect(frameOf(after(state, {kind: 'look-back'}))).toContain(
-		' WARN The load of the nodes is not read here, so there are no graphs',
+		' WARN The load of the nodes cannot be read here, so there are no graphs',
 	);
 });
 

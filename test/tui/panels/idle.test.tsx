@@ -34,7 +34,7 @@ test('the row of an idle GPU shows when the GPU goes back to the pool or until w
 
 test.each([
 	[0, 'idle since 13:32, goes back at 14:44 unless used'],
-	[2, 'idle since 13:32, goes back when somebody waits'],
+	[2, 'idle since 13:32, goes back when somebody is waiting'],
 	[3, 'kept until 15:32 even if idle'],
 ])('the detail panel shows when an idle GPU goes back or until when it is kept (row %i)', async (row, words) => {
 	const state = await shown(
@@ -49,7 +49,7 @@ test("the message line warns only about the user's own idle GPUs", async () => {
 	expect(textOf(state, <MessageLine />)).toMatch(/^ WARN GPUs 0,1 go back at 14:44 unless used: idle since 13:32$/v);
 	const bob = {account: 'bob', uid: 1002, label: 'bob'};
 	expect(textOf(await shown({requester: bob}), <MessageLine />)).toMatch(
-		/WARN GPU 2 goes back when somebody waits: idle since 13:32$/v,
+		/WARN GPU 2 goes back when somebody is waiting: idle since 13:32$/v,
 	);
 	const dave = {account: 'dave', uid: 1003, label: 'dave'};
 	expect(textOf(await shown({requester: dave}), <MessageLine />).trim()).toBe('');

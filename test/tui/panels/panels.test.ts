@@ -82,7 +82,7 @@ test('Tab moves the focus through the panels in a circle', async () => {
 		expect(reported.panels.isZoomed).toBe(false);
 	}
 
-	expect(after(state, 'unzoom').flash?.text).toBe('No panel has the whole screen: + gives it to one');
+	expect(after(state, 'unzoom').flash?.text).toBe('No panel fills the screen: press + to zoom one');
 	expect(after(state, 'zoom', 'unzoom').flash).toBeUndefined();
 	// Esc removes the filter first and then the zoom.
 	const filtered = after(state, 'zoom', 'filter-mine', 'clear-marks');

@@ -70,7 +70,7 @@ test('the report panel shows usage by user, by GPU and by day', async () => {
 	await session.shows('The report covers at most 90 days');
 	await session.press(']]]');
 	await session.shows(/Report by day, 1 day\b/v);
-	await session.shows(/\d reservations? by \d users? in the last 1 day\b|Nothing was used in the last 1 day\b/v);
+	await session.shows(/\d reservations? by \d users? in the last 1 day\b|No GPUs were reserved in the last 1 day\b/v);
 	await session.press('\u{1B}');
 	await session.shows('1:GPUs');
 	await session.hides('GPU HOURS');

@@ -116,13 +116,13 @@ test('the key R can request a share of a shared GPU, but not of a GPU that is le
 	await box.write({kind: 'lease', index: 1, lease: lease('bob')});
 	const down = {kind: 'line-down'} as const;
 	const whole = await stateOf(box, {columns: 80, rows: 24});
-	expect(reserveThese.reasonAgainst(whole)).toBe('GPU 0 is reserved already, by bob');
+	expect(reserveThese.reasonAgainst(whole)).toBe('GPU 0 is already reserved, by bob');
 	await box.write(allow);
 	const state = await asking(box, {...reserve, ...reserveThese}, ['Share', '20G']);
 	expect(reserveThese.reasonAgainst(state)).toBeUndefined();
 	expect(frameOf(state)).toContain('$ canhazgpu reserve --gpu-ids 0 --share 20G --duration 8h');
 	expect(reserveThese.reasonAgainst(after(state, {kind: 'close-dialog'}, down))).toBe(
-		'GPU 1 is reserved already, by bob',
+		'GPU 1 is already reserved, by bob',
 	);
 });
 

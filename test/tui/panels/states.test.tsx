@@ -65,7 +65,7 @@ test('a process that a job has left behind is shown together with this job', asy
 	const ended = {reason: 'exited', leaseId: 'l', account: 'alice', left: [{pid: 100, startTicks: 5}]} as const;
 	await box.write({kind: 'free', index: 0, lastReleased: sceneTime - 120, ended});
 	const state = await stateOf(box, size);
-	const words = String.raw`left by job of alice, ended \d\d:\d\d`;
+	const words = String.raw`left by alice's job, ended \d\d:\d\d`;
 	expect(textOf(state, <GpuTable width={177} height={10} />)).toMatch(
 		new RegExp(String.raw`Unreserved alice\? .*${words}: pytho`, 'v'),
 	);

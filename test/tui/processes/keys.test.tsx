@@ -58,7 +58,7 @@ test("the key K signals the user's tagged processes and names those that it excl
 	await session!.press(keys.tab, keys.tab);
 	await session!.shows('$ kill -KILL 81234 81377');
 	await session!.press('y');
-	await session!.shows('WARN sent SIGKILL to process 81234, but process 81377 has ended meanwhile');
+	await session!.shows('WARN sent SIGKILL to process 81234, but process 81377 has already ended');
 	expect(sent).toEqual([[81_234, 'SIGKILL']]);
 });
 

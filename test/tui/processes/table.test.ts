@@ -172,7 +172,7 @@ test('the view of an open process shows that the process has ended, and keeps it
 	box.readings = box.readings.map((reading) => ({...reading, processes: []}));
 	const ended = after(open, await laterScan(box));
 	const text = frameOf(ended);
-	expect(text).toContain('It has ended: this is what was seen last');
+	expect(text).toContain('This process has ended. These are its last values');
 	expect(text).toContain('mem 80G│');
 	const other = after(open, 'next-process');
 	expect(frameOf(other)).toContain('Process 90001 on GPU 1');

@@ -56,7 +56,7 @@ test('top shows the reservation of another account, and can neither release nor 
 	top.write('e');
 	await top.waitFor(' WARN GPU 2 is held by mallory: only the holder can extend it');
 	top.write('R');
-	await top.waitFor(' WARN GPU 2 is reserved already, by mallory');
+	await top.waitFor(' WARN GPU 2 is already reserved, by mallory');
 	expect(JSON.parse((await client.get('canhazgpu:gpu:2'))!)).toMatchObject({actual_user: 'mallory'});
 });
 

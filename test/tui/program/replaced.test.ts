@@ -18,7 +18,7 @@ test('top continues after its program was replaced, and reports this when it nee
 	await top.waitFor(isShown(2));
 	rmSync(copy, {recursive: true});
 
-	const why = 'The program was replaced or removed while this monitor ran';
+	const why = 'The program was replaced or removed while this monitor was running';
 	top.write(':');
 	await top.waitFor('Enter Run');
 	top.write(`report${keys.enter}`);

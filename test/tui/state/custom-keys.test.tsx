@@ -143,9 +143,9 @@ test('top.keys can be a map or a text, in which a number means a digit key', () 
 		]),
 	});
 	expect(checkSetting('top.keys', ['D'])).toMatchObject({
-		expected: expect.stringContaining('keys by the name of their action') as unknown,
+		expected: expect.stringContaining('a map from actions to keys') as unknown,
 	});
 	expect(checkText('top.keys', 'D')).toMatchObject({
-		expected: expect.stringContaining('keys by the name of their action') as unknown,
+		expected: expect.stringContaining('a map from actions to keys') as unknown,
 	});
 });

@@ -30,7 +30,7 @@ test.each([
 		taken,
 		['x'],
 		['y'],
-		'ERR Nothing released: that reservation of GPU 0 has ended meanwhile',
+		'ERR Nothing released: that reservation of GPU 0 has already ended',
 	],
 	['a later one', renewed, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has ended'],
 	[
@@ -38,7 +38,7 @@ test.each([
 		taken,
 		['e'],
 		[keys.enter],
-		'ERR Nothing extended: that reservation of GPU 0 has ended meanwhile',
+		'ERR Nothing extended: that reservation of GPU 0 has already ended',
 	],
 	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended'],
 ])('the keys x and e do nothing if the reservation became %s (case %#)', async (_, change, open, commit, text) => {
@@ -125,7 +125,7 @@ test('the key K signals the process that the dialog showed, whatever the table s
 	box.readings = readings(22);
 	await expect.poll(() => session!.store.getState().observation?.gpus[0]?.processes?.[0]?.pid).toBe(22);
 	await session.press('y');
-	await session.shows('ERR Nothing sent: process 11 has ended meanwhile');
+	await session.shows('ERR Nothing sent: process 11 has already ended');
 	expect(sent).toEqual([]);
 });
 
@@ -140,7 +140,7 @@ test('the key x removes the queue entry that the dialog showed, not an entry tha
 	await box.write({kind: 'leave', id: 'entry-alice'});
 	await session.shows('Queue 1');
 	await session.press('y');
-	await session.shows('ERR Did not leave: that queue entry is gone already');
+	await session.shows('ERR Did not leave: that queue entry is already gone');
 	expect((await box.store.read()).queue.map(({id}) => id)).toEqual(['entry-behind']);
 });
 

@@ -145,7 +145,7 @@ test('the key g has no effect on reservations of single GPUs', async () => {
 	expect(pressed.view.isFolded).toBeUndefined();
 	const linear = await stateOf(await createLarge(), sizeOf('80x24'), {isLinear: true});
 	expect(visibleRows(linear)).toHaveLength(64);
-	expect(after(linear, 'toggle-fold').flash?.text).toBe('Each GPU has a sentence of its own here');
+	expect(after(linear, 'toggle-fold').flash?.text).toBe('The screen-reader view always shows each GPU on its own');
 });
 
 test('the release dialog on the row of a reservation includes all its GPUs', async () => {

@@ -230,7 +230,7 @@ test('the key S in the options dialog saves the options in the config file and k
 	const [before, after] = text.split(/(?=web\.port)/v, 2);
 	expect(readFileSync(file, 'utf8')).toBe(before! + added + after!);
 	await press('O', 'S');
-	await shows('needs no change: it already says so');
+	await shows('needs no change: it already contains these values');
 	// A default removes the setting again.
 	await press('O', keys.left, keys.left, keys.down, keys.left, keys.down, keys.down, keys.left, 'S');
 	await shows('OK Saved in');

@@ -29,11 +29,11 @@ test('the key S saves the layout preset and the columns, from a panel and from t
 	});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('P');
-	await session.shows('Preset dense: as many GPUs as fit. S keeps it');
+	await session.shows('Preset dense: as many GPUs as fit. S saves it');
 	await session.press('S');
 	await session.shows('OK Saved in ~/.canhazgpu.yaml: preset dense, usual columns');
 	await session.press('C', keys.down, ' ', 'S');
-	await session.shows('~/.canhazgpu.yaml needs no change: it already says so');
+	await session.shows('~/.canhazgpu.yaml needs no change: it already contains these values');
 	await session.shows('[ ] STATE');
 	await session.press('S');
 	await session.shows('ERR the disk is full. Make room.');
@@ -56,7 +56,7 @@ test('the key S saves whether each reservation has one row, and removes the sett
 	});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('g');
-	await session.shows('One row for each reservation; g unfolds them, S keeps it');
+	await session.shows('One row for each reservation; g unfolds them, S saves it');
 	await session.press('S');
 	await session.shows('OK Saved in ~/.canhazgpu.yaml: preset default, usual columns, folded');
 	await session.press('g', 'S');

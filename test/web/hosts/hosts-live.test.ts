@@ -162,7 +162,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page of other hosts
 		});
 		await gpu.filter({hasText: 'frank'}).waitFor();
 		others.fall();
-		await page.locator('#view-hosts .banner', {hasText: /^its answer is not the JSON of a status/v}).waitFor();
+		await page.locator('#view-hosts .banner', {hasText: /^its status is not valid JSON/v}).waitFor();
 		await page.locator('#view-hosts .section-head', {hasText: /as it was [1-9]s ago/v}).waitFor();
 		expect(await gpu.textContent()).toContain('frank');
 		await page.getByRole('link', {name: '← All hosts'}).click();

@@ -52,7 +52,7 @@ slowTest('/api/report?host returns the report of that host or an error, never th
 	expect(others.calls().at(-1)).toMatch(/ report --json --days 7 --by gpu$/v);
 	for (const [host, error] of [
 		['lost', 'lost: No route to host'],
-		['rude', 'rude: its answer is not the JSON of a report'],
+		['rude', 'rude: its report is not valid JSON'],
 	]) {
 		const {status, body} = await ask(web.port, `/api/report?host=${host}`);
 		expect([status, JSON.parse(body)]).toEqual([503, {error}]);
@@ -69,7 +69,7 @@ const secret = 'hf_AbCdEfGhIjKl0123456789';
 slowTest.each([
 	['full', 'python eval.py --hf-token ***', 'python', 'known secrets masked'],
 	['short', undefined, 'python', 'names of programs without their arguments'],
-	['none', undefined, undefined, 'nothing of what runs'],
+	['none', undefined, undefined, 'nothing about running programs'],
 ] as const)('the server shows command lines with web.commands set to %s', async (commands, line, name, remark) => {
 	const box = await freshEmbeddedBox(1);
 	const file = path.join(box.home, 'scenario.yaml');
@@ -118,7 +118,7 @@ slowTest('a server without a pool shows the other hosts, and finds a pool that i
 	onTestFinished(box.remove);
 	const others = playHosts(box, ['good']);
 	const web = await startWith(box, others.environment);
-	expect(web.stderr()).toContain('Other hosts are shown.');
+	expect(web.stderr()).toContain('The dashboard shows the other hosts.');
 	expect(await askJson(web.port, '/api/hosts')).toEqual([{name: 'good', is_local: false}]);
 	expect(await askJson(web.port, '/api/hosts/status')).toMatchObject([{host: 'good', summary: {total: 2}}]);
 	expect((await ask(web.port, '/api/status')).status).toBe(503);
@@ -141,7 +141,7 @@ slowTest('web starts even if Redis is unreachable, and waits for Redis', async (
 	expect((await box.run('admin --gpus 2 --provider fake')).exitCode).toBe(0);
 	await redis.kill();
 	const web = await startWith(box, {});
-	expect(web.stderr()).toMatch(/^Cannot reach Redis .* The dashboard waits for it\.\n$/v);
+	expect(web.stderr()).toMatch(/^Cannot reach Redis .* The dashboard waits until it can be reached\.\n$/v);
 	expect((await ask(web.port, '/healthz')).status).toBe(503);
 	await redis.restart();
 	await eventually(async () => (await ask(web.port, '/healthz')).status === 200);

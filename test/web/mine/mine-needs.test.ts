@@ -82,10 +82,10 @@ test('web --mine reserves only GPUs that meet the requirements', async () => {
 			'Cannot reserve 3 GPUs of one model: this pool has at most 2',
 			/^The pool has 2 A100.*Different models/v,
 		],
-		[{needs: '1g.10gb'}, 'No GPU of this pool is split by MIG', /^Leave out --mig for whole GPUs/v],
+		[{needs: '1g.10gb'}, 'No GPU of this pool is split by MIG', /^For whole GPUs, leave out --mig/v],
 		[{share: '0'}, 'Share: "0" is not a memory size', /^Write a number and a unit/v],
 		[{share: '8'}, 'Share: "8" has no unit', 'Did you mean 8G?'],
-		[{share: '8G'}, 'This pool does not share GPUs', /^An administrator can allow it/v],
+		[{share: '8G'}, 'GPUs cannot be shared in this pool', /^An administrator can allow it/v],
 	];
 	for (const act of ['reserve', 'join']) {
 		for (const [request, error, hint] of wrong) {

@@ -100,10 +100,10 @@ test('web --mine names the wrong input in its error and changes nothing', async 
 		['reserve', {count: 1, duration: '2h', id: 'short'}, /id/v],
 		['reserve', {count: 1, duration: '2h', note: 'n'.repeat(501)}, /500/v],
 		['release', {gpus: [0]}, /lease_id/v],
-		['extend', {lease_id: 'gone', duration: '1h'}, /ended meanwhile/v],
-		['keep', {lease_id: 'gone', duration: '1h'}, /ended meanwhile/v],
+		['extend', {lease_id: 'gone', duration: '1h'}, /already ended/v],
+		['keep', {lease_id: 'gone', duration: '1h'}, /already ended/v],
 		['keep', {lease_id: 'gone'}, /duration/v],
-		['leave', {entry_id: 'gone'}, /ended meanwhile/v],
+		['leave', {entry_id: 'gone'}, /already ended/v],
 	];
 	for (const [act, request, words] of wrong) {
 		const answer = await page.act(act, request);
@@ -161,7 +161,7 @@ test('each action of web --mine acts like its command, once for each request id'
 	});
 	expect(await held()).toEqual([2]);
 	expect((await page.act('release', {lease_id: leaseId})).json()['gpus']).toEqual([2]);
-	expect((await page.act('release', {lease_id: leaseId})).json()['error']).toMatch(/ended meanwhile/v);
+	expect((await page.act('release', {lease_id: leaseId})).json()['error']).toMatch(/already ended/v);
 });
 
 test('web --mine grants GPUs to the queue entries that its page has made', async () => {

@@ -133,15 +133,15 @@ test('shellCommands fit the state of the GPU, and use ssh for another host', () 
 		return found.map(({does, command}) => `${does}: ${command}`).slice(0, -1);
 	};
 
-	const whole = 'Wait for the whole GPU in the queue: canhazgpu reserve --gpu-ids 2';
-	const release = 'Give back your part of it: canhazgpu release --gpu-ids 2';
+	const whole = 'Wait in the queue for the whole GPU: canhazgpu reserve --gpu-ids 2';
+	const release = 'Release your part of this GPU: canhazgpu release --gpu-ids 2';
 	expect(shared(20)).toEqual([
 		release,
-		'Reserve a share of what is left of it: canhazgpu reserve --gpu-ids 2 --share 8G',
+		'Reserve a share of the memory that is left: canhazgpu reserve --gpu-ids 2 --share 8G',
 		whole,
 	]);
-	expect(shared(20, 20)[1]).toBe('Reserve a share of what is left of it: canhazgpu reserve --gpu-ids 2 --share 4G');
-	expect(shared(24, 20)[1]).toBe('Wait for a share of it in the queue: canhazgpu reserve --gpu-ids 2 --share 8G');
+	expect(shared(20, 20)[1]).toBe('Reserve a share of the memory that is left: canhazgpu reserve --gpu-ids 2 --share 4G');
+	expect(shared(24, 20)[1]).toBe('Wait in the queue for a share of this GPU: canhazgpu reserve --gpu-ids 2 --share 8G');
 	// A GPU split by MIG is not handed out whole.
 	const split = {mig_instances: [{instance: 0}, {instance: 1}]};
 	expect(commands({mig_instances: []})).toEqual(['canhazgpu who 2']);

@@ -87,7 +87,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the charts in Chromium'
 		await page.getByRole('button', {name: 'GPU', exact: true}).click();
 		await page.getByRole('img', {name: /^GPU hours by hour, /v}).waitFor();
 		await page.locator('.report-chart .legend li', {hasText: 'GPU 0'}).waitFor();
-		const used = page.getByRole('region', {name: 'Reserved and used, the last 24 hours'});
+		const used = page.getByRole('region', {name: 'Reserved and used in the last 24 hours'});
 		const grace = used.getByRole('row', {name: /^grace/v});
 		// This user's GPU was idle.
 		await grace.locator('[data-part="idle"]').waitFor();
@@ -97,7 +97,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the charts in Chromium'
 		expect(new Ajv().compile(schema)(heldUse)).toBe(true);
 		await used.getByText(/ the GPUs for [\d,.]+ of 24(?:\.00)? hours: /v).waitFor();
 		await used.getByRole('button', {name: 'week'}).click();
-		const week = page.getByRole('region', {name: 'Reserved and used, the last week'});
+		const week = page.getByRole('region', {name: 'Reserved and used in the last week'});
 		await week.getByText(/^The GPUs were not monitored for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
 		await page.waitForURL(/[&?]used=168/v);
 		expect(await week.getByRole('link', {name: 'Download the use as CSV'}).getAttribute('href')).toBe(
@@ -117,7 +117,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the charts in Chromium'
 		await page.emulateMedia({media: 'screen'});
 		await page.goto(`${web.url}#/occupancy`);
 		await page.locator('.occupancy-curve path[d^=M]').first().waitFor({state: 'attached'});
-		await page.getByRole('img', {name: /^GPU 0: .*; mean use of the last day \d+ %$/v}).waitFor();
+		await page.getByRole('img', {name: /^GPU 0: .*; mean use in the last day: \d+ %$/v}).waitFor();
 		await expectFits(page, 'occupancy');
 		expect(problems).toEqual([]);
 	});

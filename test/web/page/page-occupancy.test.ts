@@ -179,7 +179,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the occupancy chart in 
 			isMotionReduced: true,
 		});
 		const track = page.getByRole('img', {
-			name: /^GPU 1: zoe \d+s; held for 0 % of the time(?:; mean use of the last day \d+ %)?$/v,
+			name: /^GPU 1: zoe \d+s; held for 0 % of the time(?:; mean use in the last day: \d+ %)?$/v,
 		});
 		await track.waitFor();
 		// The past and the remaining reserved time.

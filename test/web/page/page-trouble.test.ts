@@ -190,11 +190,11 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 		await redis.kill();
 		await page
 			.locator('#banners [data-kind="store"]', {
-				hasText: /STALE.*The values are \d+s old.*The page updates when it is back/v,
+				hasText: /STALE.*The values are \d+s old.*The page updates when the store is back/v,
 			})
 			.waitFor();
 		await page
-			.locator('#banners [data-kind="scan"]', {hasText: /For \d+s: The simulated GPUs cannot be counted: /v})
+			.locator('#banners [data-kind="scan"]', {hasText: /No new readings for \d+s: The simulated GPUs cannot be counted: /v})
 			.waitFor();
 		await page.locator('#pill-text', {hasText: /Stale \d+s/v}).waitFor();
 		// Old values are paler than live ones, in either layout.

@@ -92,7 +92,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of unusual GPUs in Chro
 		const {page} = await openPage(browser, web.url);
 		for (const [gpu, words] of [
 			[2, 'The processes of this GPU are unknown.'],
-			[3, 'There are no processes on it.'],
+			[3, 'There are no processes on this GPU.'],
 		] as const) {
 			await cardOf(page, gpu).locator('button').first().click();
 			await cardOf(page, gpu).locator('.process-box', {hasText: words}).waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of unusual GPUs in Chro
 		const squatter = cardOf(page, 0).locator('.processes tr[data-state="unreserved"]');
 		await expect.poll(async () => squatter.count()).toBe(1);
 		expect(await squatter.textContent()).toMatch(/mallory.*without reservation/v);
-		expect(await cardOf(page, 0).locator('.note .flag').textContent()).toBe('Others also use it');
+		expect(await cardOf(page, 0).locator('.note .flag').textContent()).toBe('Others also use this GPU');
 		await cardOf(page, 1).locator('button').first().click();
 		await cardOf(page, 1).locator('.processes', {hasText: 'container 0123456789ab'}).waitFor();
 	});

@@ -126,7 +126,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		await table.locator('tbody tr', {hasText: 'carol'}).waitFor();
 		expect(await table.locator('tbody tr').count()).toBe(6);
 		expect(await table.locator('.time').textContent()).toMatch(
-			/^\d of 6 GPUs free on 2 hosts, 1 being asked, 1 not answering$/v,
+			/^\d of 6 GPUs free on 2 hosts, 1 not answered yet, 1 not answering$/v,
 		);
 		await table.locator('input').fill('good free');
 		await expect

@@ -10,7 +10,7 @@ import {startText} from '../../../format/jobs.js';
 import type {LocalLater} from '../later-flags.js';
 import {withWorld} from '../with-world.js';
 
-/** The part of a job that decides when it starts, for a command that has no record. */
+/** Returns a job without a record, with only the fields that decide when the command starts. */
 const waiting = ({after, begin}: LocalLater): Job => ({
 	number: 0,
 	token: '',
@@ -29,7 +29,7 @@ const waiting = ({after, begin}: LocalLater): Job => ({
 	isHeld: true,
 });
 
-/** Waits for other jobs and for a time. Returns the exit code of a signal that ended the wait. Throws `unavailable` if the command never starts. */
+/** Waits for the jobs of --after and the time of --begin. Returns the exit code of a signal. Throws `unavailable` if the command never starts. */
 export async function awaitTurn(app: App, later: LocalLater): Promise<number | undefined> {
 	return withWorld(app, {keepReconnecting: true}, async (world) => {
 		checkAfter(later.after, soundJobs(await readCurrentJobs(world)));

@@ -14,10 +14,10 @@ import {runHere, type JobObserver, type RunRequest} from '../job/run-here.js';
 import {keepHeapSmall} from '../small-heap.js';
 import {addedVariables, jobVariables, type Ticket} from '../job/ticket.js';
 
-/** How long the process that copies the output may take for its end. */
+/** Time in ms to wait until the last output has been copied to the log. */
 const copyMs = 200;
 
-/** Looks for the reason of a failure in the end of the output and on the GPUs. Never rejects. */
+/** Looks for the cause of a failure at the end of the output and on the GPUs. Never rejects. */
 async function reasonOf(app: App, world: OpenWorld, job: Job, exitCode: number): Promise<string | undefined> {
 	const background = createBackground(app.remark);
 	return background.attempt(async () => {
@@ -34,7 +34,7 @@ async function reasonOf(app: App, world: OpenWorld, job: Job, exitCode: number):
 	});
 }
 
-/** Returns the app with pools in whose audit log this interface is named. */
+/** Returns an app whose pools name this interface in the audit log. */
 const appVia = (app: App, via: string): App => ({
 	...app,
 	open: async (options) => worldVia(await app.open(options), via),
@@ -42,7 +42,6 @@ const appVia = (app: App, via: string): App => ({
 
 type Attempt = {readonly exitCode: number; readonly ending: JobEnding};
 
-/** Runs the command once, and returns how it ended. */
 async function runOnce(
 	app: App,
 	input: Input,
@@ -109,7 +108,7 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 			}
 		});
 		if (!(await keeper.awaitStart(interruption.signal))) {
-			await keeper.update((job, now) => calledOff(job, 'its wrapper was stopped', now));
+			await keeper.update((job, now) => calledOff(job, 'the background process of the job was stopped', now));
 			return interruption.signal.aborted ? interruption.exitCode() : 1;
 		}
 
@@ -128,7 +127,7 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 			}
 
 			app.remark(
-				`canhazgpu: the command failed with exit code ${ending.exitCode}, and is run again (${job.starts} of ${job.retries})`,
+				`canhazgpu: the command failed with exit code ${ending.exitCode}. Running it again (retry ${job.starts} of ${job.retries})`,
 			);
 		}
 	} finally {

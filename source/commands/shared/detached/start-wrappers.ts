@@ -23,7 +23,7 @@ type StartOptions = {
 
 type Detaching = Awaited<ReturnType<App['loadDetaching']>>;
 
-/** Starts the wrapper of a job, and waits until it has taken over the job. Returns false if it ended before. */
+/** Starts the wrapper of a job, and waits until it has taken over the job. Returns false if the wrapper ends before that. */
 async function startOne(
 	app: App,
 	world: World,
@@ -47,7 +47,7 @@ async function startOne(
 
 	const untilMs = app.clock.monotonicMs() + patienceMs;
 	while (app.clock.monotonicMs() < untilMs) {
-		// A wrapper that ends takes its job first, so its end is noted before the record is read.
+		// Read before the record, because a wrapper can take over its job and end between the two reads.
 		const isLast = hasEnded;
 		const [found] = soundJobs(await world.store.readJobs([job.number]));
 		const isUntouched = found?.token === job.token && !found.isHeld && !isOver(found);
@@ -79,7 +79,7 @@ export async function startWrappers(
 	const {hasLinger, killsProcesses} = await detaching.readLogoutSurvival();
 	if (!hasLinger && killsProcesses === true) {
 		app.remark(
-			'Warning: logging out ends the job, because systemd-logind kills the processes of a session here. To prevent this: loginctl enable-linger',
+			'Warning: the job ends when you log out, because systemd-logind on this machine kills all processes of a session. To prevent this: loginctl enable-linger',
 		);
 	}
 

@@ -34,7 +34,7 @@ export function ownDirectory(): string {
 	try {
 		return process.cwd();
 	} catch {
-		throw new CanhazgpuError('failed', 'This directory has been removed, and the job would start in it', {
+		throw new CanhazgpuError('failed', 'The current directory has been removed, so the job cannot start in it', {
 			hint: 'Change to another directory, and try again.',
 		});
 	}
@@ -57,18 +57,17 @@ function printSubmitted(app: App, input: Input, jobs: readonly Job[]): void {
 	app.remark(
 		array === undefined
 			? `canhazgpu: job ${id} is submitted. Its output: canhazgpu logs -f ${id}`
-			: `canhazgpu: the ${jobs.length} jobs of array ${id} are submitted. The output of one: canhazgpu logs -f ${jobIdOf(first!)}`,
+			: `canhazgpu: the ${jobs.length} jobs of array ${id} are submitted. To see the output of one: canhazgpu logs -f ${jobIdOf(first!)}`,
 	);
-	app.remark(`The file: ${sanitize(output)}`);
+	app.remark(`Output file: ${sanitize(output)}`);
 }
 
 export type LocalSubmission = Omit<Submission, 'command'> & {
 	readonly directory: string;
-	/** Flags of `run` for the wrapper. */
 	readonly flags: readonly string[];
 };
 
-/** Throws `usage` for a command that no record can hold, and an error of exit code 126 or 127 for one that cannot be started in the directory. */
+/** Throws `usage` if no record can hold the command. Throws an error of exit code 126 or 127 if the command cannot be started in the directory. */
 export async function checkDetachedCommand(
 	app: App,
 	{words, directory}: Pick<LocalSubmission, 'words' | 'directory'>,
@@ -82,7 +81,7 @@ export async function checkDetachedCommand(
 	await app.prepareJob([file, ...args], {...environment, [ticketVariable]: undefined}, 'now');
 }
 
-/** Submits a job or an array, and starts its wrappers. Refuses everything that is wrong before anything is stored. */
+/** Submits a job or an array, and starts its wrappers. Checks everything before anything is stored. */
 export async function submitLocally(
 	app: App,
 	world: World,
@@ -94,7 +93,7 @@ export async function submitLocally(
 	const {count} = checkWanted(request, snapshot.gpus.length);
 	checkAgentRequest(snapshot, request, count);
 	detaching.prepareLogs();
-	// Jobs that have just been lost count as such for --after.
+	// Marks lost jobs as failed first, because --after depends on how jobs have ended.
 	await readCurrentJobs(world);
 	const run = [...flags, '--', ...words];
 	const jobs = await submitJobs(
@@ -115,7 +114,6 @@ export async function submitLocally(
 	return jobs;
 }
 
-/** Implements `run --detach`: submits the job or the array, and prints the id. */
 export async function submitDetached(
 	app: App,
 	input: Input,

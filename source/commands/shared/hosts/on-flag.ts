@@ -6,7 +6,7 @@ export const onFlag: Flag = {value: 'HOST', summary: 'use another host by ssh', 
 
 export const onAnyFlag: Flag = {
 	value: 'HOST',
-	summary: 'use another host by ssh; HOST any means the first of remote_hosts that can serve you',
+	summary: 'use another host by ssh; --on any chooses the host in remote_hosts that can serve the request first',
 	completes: 'hosts',
 };
 

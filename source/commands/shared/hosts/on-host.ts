@@ -217,10 +217,7 @@ type Outcome =
 	/** This host serves the request and may wait for `waitSeconds`. */
 	| {readonly isHere: true; readonly waitSeconds: number | undefined};
 
-/**
-Runs a request on the best host. If the request must wait, and another host can serve it sooner, the request moves to that host. It leaves the first
-queue before it joins the second, so that it never holds GPUs on both hosts.
-*/
+/** Runs a request on the best host, and moves it if another host can serve it sooner. It leaves one queue before it joins the next, so it never holds GPUs on both. */
 async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
 	const {command, keepsDirectory, waitSeconds} = options;
 	const wanted: AskedOfHosts = {...options.wanted, type: command.name === 'reserve' ? 'manual' : 'run'};

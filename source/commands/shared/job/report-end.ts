@@ -3,7 +3,7 @@ import type {JobLease} from '../../../core/operations/job-lease.js';
 import type {AcquireRequest} from '../../../core/rules/request/request.js';
 import {sanitize} from '../../../format/text/text.js';
 
-/** The longest that a hanging target delays the return to the user's shell. */
+/** Time in ms that a hanging target can delay the return to the shell. */
 const longestMs = 2000;
 
 type EndedJob = {
@@ -15,7 +15,6 @@ type EndedJob = {
 	readonly isAsked: boolean;
 };
 
-/** Notifies the user that a job has ended. */
 export async function reportEnd(
 	app: App,
 	{request: {requester, note}, jobLease, end, seconds, isAsked}: EndedJob,

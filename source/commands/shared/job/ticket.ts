@@ -1,4 +1,4 @@
-/** How a wrapper learns that it runs a detached job. */
+/** The environment variables that tell a wrapper which detached job it runs. */
 import type {App} from '../../../app/contract.js';
 import type {Job} from '../../../core/model/jobs.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';
@@ -6,10 +6,9 @@ import {jobIdOf} from '../../../core/rules/jobs/ids.js';
 /** The variable with the number and the token of the job, for the wrapper alone. */
 export const ticketVariable = 'CANHAZGPU_DETACHED';
 
-/** The variable with what was added to the environment of the command. The wrapper itself runs without these variables. */
+/** The variable with the additional environment of the command, which the wrapper itself does not use. */
 export const addedVariable = 'CANHAZGPU_DETACHED_ENVIRONMENT';
 
-/** The variables for the command of a detached job. */
 export const jobIdVariable = 'CANHAZGPU_JOB_ID';
 export const arrayIndexVariable = 'CANHAZGPU_ARRAY_INDEX';
 

@@ -80,7 +80,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 			if (snapshot.pool !== undefined && !request.force) {
 				throw new CanhazgpuError(
 					'pool-exists',
-					`There is a pool of ${snapshot.pool.gpuCount} GPU(s) already in ${store.location}`,
+					`A pool of ${snapshot.pool.gpuCount} GPU(s) already exists in ${store.location}`,
 					{
 						hint: 'Nothing was changed. --force replaces the pool and ends all its reservations.',
 						details: snapshot.pool,

@@ -144,7 +144,7 @@ function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation:
 				)
 			: impossible(
 					'No GPU of this pool is split by MIG',
-					'Leave out --mig for whole GPUs. Where the policy allows it, --share 10G asks for a part of one.',
+					'For whole GPUs, leave out --mig. If the policy allows it, --share 10G reserves a part of a GPU.',
 				);
 	}
 
@@ -210,8 +210,8 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	const split = ofPool.filter((reading) => isWhole(reading) === false);
 	const inventory = inventoryText(ofPool.filter((reading) => !split.includes(reading)));
 	const hints = [
-		...(inventory === '' ? [] : [`The pool has ${inventory}${split.length === 0 ? '' : ' that MIG has not split'}.`]),
-		...(split.length === 0 ? [] : [`On a GPU that MIG has split, ask for an instance: ${migExample(split)}.`]),
+		...(inventory === '' ? [] : [`The pool has ${inventory}${split.length === 0 ? '' : ' not split by MIG'}.`]),
+		...(split.length === 0 ? [] : [`On a GPU that is split by MIG, ask for an instance: ${migExample(split)}.`]),
 	];
 	const hint = hints.length === 0 ? undefined : hints.join(' ');
 	if (ids !== undefined) {

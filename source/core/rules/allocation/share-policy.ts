@@ -20,13 +20,13 @@ export function withinSharePolicy(
 
 	const doubt = policyDoubtOf(snapshot, ['share', 'share.max', 'share.gpus']);
 	if (doubt !== undefined) {
-		throw new CanhazgpuError('pool-garbage', `Cannot tell whether this pool shares GPUs: ${doubt.problem}`, {
+		throw new CanhazgpuError('pool-garbage', `It is unknown whether GPUs can be shared in this pool: ${doubt.problem}`, {
 			hint: `${doubt.fix}. Without --share you get whole GPUs.`,
 		});
 	}
 
 	if (policyValue(snapshot, 'share') === 'off') {
-		throw new CanhazgpuError('impossible', 'This pool does not share GPUs', {
+		throw new CanhazgpuError('impossible', 'GPUs cannot be shared in this pool', {
 			hint: 'An administrator can allow it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
 		});
 	}
@@ -43,7 +43,7 @@ export function withinSharePolicy(
 			'impossible',
 			outside.length > 0
 				? `GPU ${outside.join(', ')} cannot be shared in this pool`
-				: `Cannot share ${count} GPUs: in this pool ${allowed.length} can be shared`,
+				: `Cannot share ${count} GPUs: only ${allowed.length} can be shared in this pool`,
 			{
 				hint: `GPUs that can be shared: ${allowed.join(', ')}. An administrator can change that: canhazgpu admin --set share.gpus=all`,
 			},

@@ -14,8 +14,8 @@ export function parseAfter(typed: string): readonly Dependency[] {
 	const list = ids.split(/[,:]/v);
 	const wrong = list.find((id) => !isJobId(id));
 	if (wrong !== undefined) {
-		throw new CanhazgpuError('usage', `--after does not understand ${quoted(typed)}`, {
-			hint: 'Write job ids such as 7 or 7,8, or any:7 if the job may have failed.',
+		throw new CanhazgpuError('usage', `--after: ${quoted(typed)} is not valid`, {
+			hint: 'Write job ids such as 7 or 7,8, or any:7 to start even if job 7 fails.',
 		});
 	}
 

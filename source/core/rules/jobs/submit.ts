@@ -37,7 +37,7 @@ export function checkAfter(after: JobRequest['after'], jobs: readonly Job[]): vo
 
 		if (state.kind === 'failed') {
 			throw new CanhazgpuError('usage', `The command would never start: ${endText(state.by)}`, {
-				hint: `To start it after any end: --after any:${dependency.id}`,
+				hint: `To start it even if that job fails: --after any:${dependency.id}`,
 			});
 		}
 	}

@@ -27,7 +27,7 @@ export const doubtAbout = ({
 	userNamespace === undefined || outsideName !== undefined
 		? undefined
 		: userNamespace === unreadableNamespace
-			? 'Without /proc it is unknown which account asks. Mount it: mount -t proc proc /proc'
+			? 'Without /proc, the account of this command is unknown. Mount it: mount -t proc proc /proc'
 			: 'In a user namespace (a rootless container, unshare) the account cannot be verified: run the command outside.';
 
 /** Returns the account that owns a lease or entry. Old records have no account, and their label is the account. */

@@ -27,9 +27,9 @@ export const judgeUnknownNames = (unknown: readonly LimitedName[]) =>
 			({
 				check: 'pool',
 				level: 'warning',
-				words: `This machine does not know the ${kind === 'user' ? 'account' : 'group'} ${name}, which has limits in the policy: ${keys.join(', ')}`,
+				words: `The policy has limits for the ${kind === 'user' ? 'account' : 'group'} ${name}, which is unknown on this machine: ${keys.join(', ')}`,
 				fix: isPlain(name)
-					? `If it does not exist any more: canhazgpu admin ${keys.map((key) => `--unset ${key}`).join(' ')}`
+					? `If it no longer exists: canhazgpu admin ${keys.map((key) => `--unset ${key}`).join(' ')}`
 					: 'See all limits: canhazgpu admin --policy',
 			}) as const,
 	);

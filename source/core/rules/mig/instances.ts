@@ -21,7 +21,7 @@ export function parseInstanceName(text: string): InstanceName | undefined {
 /** Returns why the MIG mode of the GPU is unknown. Undefined if the mode is known. */
 export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): string | undefined {
 	if (isMigPending === true) {
-		return 'its MIG mode changes with its next reset';
+		return 'its MIG mode will change at its next reset';
 	}
 
 	const marker = unknown['isMigEnabled'];

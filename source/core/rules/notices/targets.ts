@@ -38,7 +38,7 @@ function isDecodable(text: string): boolean {
 /** Returns why a URL cannot be used, without quoting it. */
 function urlProblem(kind: UrlKind, text: string): string | undefined {
 	if (/[\s\p{Control}\p{Format}]/v.test(text) || !URL.canParse(text) || !/^https?:\/\//iv.test(text)) {
-		return `needs a URL without blanks: ${kind}:https://...`;
+		return `needs a URL without spaces: ${kind}:https://...`;
 	}
 
 	const {protocol, hostname, username, password, pathname} = new URL(text);
@@ -64,7 +64,7 @@ export function parseTarget(text: string): Parsed {
 	const kind = colon === -1 ? text : text.slice(0, colon);
 	const rest = colon === -1 ? undefined : text.slice(colon + 1);
 	if (kind === 'terminal' || kind === 'desktop') {
-		return rest === undefined ? {target: {kind}} : {problem: `${kind} takes nothing after it`};
+		return rest === undefined ? {target: {kind}} : {problem: `${kind} takes no value after it`};
 	}
 
 	if (kind === 'mail') {
@@ -88,8 +88,8 @@ export function parseTarget(text: string): Parsed {
 
 	return {
 		problem: /^https?$/iv.test(kind)
-			? `a URL needs the kind of its service before it, such as webhook:${kind}://...`
-			: `${/^[a-z]{1,12}$/v.test(kind) ? kind : 'it'} is none of these targets`,
+			? `a URL needs the kind of service before it, such as webhook:${kind}://...`
+			: `${/^[a-z]{1,12}$/v.test(kind) ? kind : 'it'} is not one of these targets`,
 	};
 }
 

@@ -46,7 +46,7 @@ export function checkAgentDuration(snapshot: StoredPolicy, asked: Asked, seconds
 
 	const typed = snapshot.policy.get('agents.max-duration')?.value ?? '';
 	throw new CanhazgpuError('impossible', `Agents may hold GPUs for at most ${typed} at a time`, {
-		hint: 'That is the policy agents.max-duration of this pool. Ask for less time, or release the GPUs and reserve again.',
+		hint: 'The policy of this pool sets this limit (agents.max-duration). Ask for less time, or release the GPUs and reserve again.',
 	});
 }
 
@@ -64,8 +64,8 @@ export function checkAgentRequest(
 	);
 	const most = isOfAgent(asked) ? policyValue(snapshot, 'agents.max-gpus') : 'off';
 	if (most !== 'off' && count > most) {
-		throw new CanhazgpuError('impossible', `Agents may hold at most ${most} GPUs together, not ${count}`, {
-			hint: 'That is the policy agents.max-gpus of this pool. Ask for fewer.',
+		throw new CanhazgpuError('impossible', `All agents together may hold at most ${most} GPUs, not ${count}`, {
+			hint: 'The policy of this pool sets this limit (agents.max-gpus). Ask for fewer.',
 		});
 	}
 }

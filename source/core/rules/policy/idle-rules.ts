@@ -84,7 +84,7 @@ export function checkKeep(snapshot: StoredPolicy, keepSeconds: number | undefine
 	}
 
 	const {value} = policyRows(snapshot).find(({key}) => key === 'idle.keep-max')!;
-	throw new CanhazgpuError('usage', `--keep can be ${value} at most here`, {
+	throw new CanhazgpuError('usage', `--keep can be at most ${value} in this pool`, {
 		hint: `The limit is idle.keep-max=${value}. Nothing was changed. Try: --keep ${value}`,
 	});
 }

@@ -29,11 +29,11 @@ export const policyKeys = {
 	clean: choice(['on', 'off'], {
 		fallback: 'off',
 		inDoubt: {value: 'on', words: 'only clean GPUs are handed out'},
-		summary: 'whether a GPU is free only with no process and no memory left on it',
+		summary: 'whether a GPU counts as free only when it has no processes and no memory in use',
 	}),
 	isolate: choice(isolationLevels, {
 		fallback: 'off',
-		inDoubt: {value: 'require', words: 'run starts no job that is not isolated'},
+		inDoubt: {value: 'require', words: 'run starts only jobs that are isolated'},
 		summary: 'whether jobs started by run are limited to their own GPUs',
 	}),
 	share: choice(['off', 'on'], {
@@ -45,7 +45,7 @@ export const policyKeys = {
 		expects: `a whole number from 1 to ${mostShares}`,
 		fallback: '4',
 		inDoubt: {value: 1, words: noSharesText},
-		summary: 'how many shares one GPU can have',
+		summary: 'how many reservations can share one GPU',
 		completes: ['2', '4', '8'],
 		read: (text: string): number | undefined =>
 			/^\d{1,2}$/v.test(text) && Number(text) >= 1 && Number(text) <= mostShares ? Number(text) : undefined,
@@ -84,7 +84,7 @@ export const policyKeys = {
 		expects: 'wanted or always',
 		fallback: 'wanted',
 		inDoubt: {value: 'never', words: nothingReclaimedText},
-		summary: 'whether idle GPUs go back only if somebody waits for them',
+		summary: 'whether idle GPUs go back only if somebody is waiting for them',
 		completes: ['wanted', 'always'],
 		read: (text: string): 'wanted' | 'always' | 'never' | undefined =>
 			text === 'wanted' || text === 'always' ? text : undefined,
@@ -104,7 +104,7 @@ export const policyKeys = {
 	'limits.slack': choice(['off', 'on'], {
 		fallback: 'off',
 		inDoubt: {value: 'off', words: 'nobody gets more GPUs than limits.max-gpus'},
-		summary: 'whether reservations may exceed max-gpus while nobody else waits',
+		summary: 'whether reservations may exceed max-gpus while nobody else is waiting',
 	}),
 	'agents.max-gpus': {
 		expects: 'a whole number from 0 to 9999, or off',

@@ -53,14 +53,14 @@ export function judgeStore(
 			'store',
 			'warning',
 			'appendonly is off: a crash of Redis would lose the newest reservations',
-			`Turn it on: ${shell} config set appendonly yes, and the same in redis.conf`,
+			`Turn it on: ${shell} config set appendonly yes, and set the same in redis.conf`,
 		),
 		...when(
 			evicts === true,
 			'store',
 			'warning',
 			'When its memory is full, Redis deletes keys, including reservations',
-			`Forbid that: ${shell} config set maxmemory-policy noeviction, and the same in redis.conf`,
+			`Prevent that: ${shell} config set maxmemory-policy noeviction, and set the same in redis.conf`,
 		),
 		...when(
 			damage !== undefined,
@@ -153,13 +153,13 @@ export function judgeKeeping(snapshot: StoredPolicy, seenAgo: number | undefined
 	}
 
 	return seenAgo !== undefined && seenAgo <= longestUnseenSeconds
-		? [finding('pool', 'ok', `idle GPUs go back: the last scan is ${Math.max(0, Math.round(seenAgo))} s old`)]
+		? [finding('pool', 'ok', `idle GPUs go back to the pool: the last scan was ${Math.max(0, Math.round(seenAgo))} s ago`)]
 		: [
 				finding(
 					'pool',
 					'warning',
-					'idle.after is set, but no monitor, dashboard or canhazgpu keep looks at the GPUs, so idle ones may not go back',
-					'Start one that stays: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep',
+					'idle.after is set, but no monitor, dashboard or canhazgpu keep is watching the GPUs, so idle GPUs may not go back',
+					'To watch them all the time: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep',
 				),
 			];
 }
@@ -177,7 +177,7 @@ export function judgeRecords(
 					'pool',
 					'error',
 					`The record of GPU ${index} is invalid: ${problem}`,
-					`${removeRecord(index, store)}. Nobody holds the GPU then. Do not use admin --force, which ends all reservations.`,
+					`${removeRecord(index, store)}. The GPU is then free. Do not use admin --force, which ends all reservations.`,
 				),
 			),
 		...(drains === undefined ? [] : [finding('store', 'error', drains.words, drains.fix)]),
@@ -195,7 +195,7 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 	const {index, failure, health = []} = gpu;
 	const use = judgeUsage(gpu, 0);
 	const problems = wordsOnce([...(failure === undefined ? [] : [failure]), ...health.map(({words}) => words)]);
-	const drainHint = `Until that is fixed, the GPU is not handed out. To tell everybody why: canhazgpu admin --drain ${index} --reason TEXT`;
+	const drainHint = `Until that is fixed, the GPU is not granted to anyone. To tell everybody why: canhazgpu admin --drain ${index} --reason TEXT`;
 	return [
 		...problems.map((words) => finding('gpus', 'error', `GPU ${index}: ${words}`, drainHint)),
 		...(use.kind === 'unknown'
@@ -249,7 +249,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 			'permissions',
 			'warning',
 			`${unowned.length} process(es) have an unknown owner`,
-			'If /proc is mounted with hidepid, join the group of its mount option gid=, or run canhazgpu as root.',
+			'If /proc is mounted with hidepid, join the group in its mount option gid=, or run canhazgpu as root.',
 		),
 	];
 }
@@ -262,7 +262,7 @@ export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs
 				'clock',
 				'warning',
 				`The clocks of this machine and of the store differ by ${Math.round(difference)} s`,
-				'Let both follow a time server: timedatectl set-ntp true',
+				'Synchronize both with a time server: timedatectl set-ntp true',
 			)
 		: finding('clock', 'ok', 'agrees with the clock of the store');
 }

@@ -11,16 +11,16 @@ const temporaryProblems = {
 
 const procProblems = {
 	absent: [
-		'/proc is not mounted: it is unknown which account asks and which jobs still run',
+		'/proc is not mounted, so the account of this command and the jobs that are still running are unknown',
 		'Mount it: mount -t proc proc /proc',
 	],
 	'processes-only': [
-		'/proc has no /proc/sys: a reboot of this machine is not noticed',
+		'/proc has no /proc/sys, so a reboot of this machine cannot be detected',
 		'Mount it without subset=pid. In a systemd unit: ProcSubset=all',
 	],
 	'own-only': [
 		'/proc hides the processes of other accounts: their owners and commands are unknown',
-		'Join the group of its mount option gid=, or run canhazgpu as root.',
+		'Join the group in its mount option gid=, or run canhazgpu as root.',
 	],
 } as const;
 
@@ -29,7 +29,7 @@ export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 	const problems: ReadonlyArray<readonly [isMissing: boolean, words: string, fix: string]> = [
 		[
 			!facts.hasAccount,
-			`uid ${facts.uid ?? '?'} has no entry in the user database: it is shown as a number, and ssh does not start`,
+			`uid ${facts.uid ?? '?'} has no entry in the user database: it is shown as a number, and ssh cannot start`,
 			'Add the account, for example as a line in /etc/passwd.',
 		],
 		[
@@ -61,7 +61,7 @@ export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 		[
 			temporaryDirectory.state !== 'usable',
 			`The directory for temporary files, ${temporaryDirectory.path}, ${temporaryDirectory.state === 'usable' ? '' : temporaryProblems[temporaryDirectory.state]}`,
-			'Set TMPDIR to a directory that you can write, for your jobs: canhazgpu itself needs none.',
+			'Set TMPDIR to a directory that your jobs can write to. canhazgpu itself does not need one.',
 		],
 		[
 			unknownTimeZone !== undefined,
@@ -70,8 +70,8 @@ export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 		],
 		[
 			facts.logoutEndsJobs,
-			'Logging out ends the jobs of run --detach: KillUserProcesses of systemd-logind is on, and this account has no linger',
-			'Let your processes stay: loginctl enable-linger',
+			'Logging out ends the jobs of run --detach: KillUserProcesses of systemd-logind is on, and lingering is off for this account',
+			'To let your processes continue: loginctl enable-linger',
 		],
 		[
 			facts.lacksTerminalType,

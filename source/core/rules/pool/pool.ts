@@ -111,7 +111,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 
 	if (machine?.movedTo !== undefined) {
 		throw new CanhazgpuError('wrong-machine', `The pool that was in ${location} is in ${machine.movedTo} now`, {
-			hint: 'Restart programs that were started before. Remove settings and flags that name the old location.',
+			hint: 'Restart programs that still use the old location, and remove settings and flags that name it.',
 		});
 	}
 

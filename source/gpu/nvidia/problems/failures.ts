@@ -12,13 +12,13 @@ const knownFailures: readonly KnownFailure[] = [
 	{
 		exitCode: 18,
 		words: /driver\/library version mismatch/iv,
-		message: 'The NVIDIA driver was updated while an older one is still loaded (driver/library version mismatch).',
+		message: 'The NVIDIA driver was updated, but the older version is still loaded (driver/library version mismatch).',
 		hint: 'Reboot, or reload the driver once no process uses a GPU.',
 	},
 	{
 		exitCode: 6,
 		words: /no devices were found/iv,
-		message: 'The NVIDIA driver finds no GPU.',
+		message: 'The NVIDIA driver cannot find a GPU.',
 		hint: 'See `sudo dmesg | grep -i nvrm` for why; in a container, check that GPUs were passed to it.',
 	},
 	{
@@ -30,7 +30,7 @@ const knownFailures: readonly KnownFailure[] = [
 	{
 		exitCode: 12,
 		words: /couldn't find libnvidia-ml|nvml shared library/iv,
-		message: "nvidia-smi does not find the driver's library (libnvidia-ml.so).",
+		message: "nvidia-smi cannot find the driver's library (libnvidia-ml.so).",
 		hint: 'Install the driver completely; in a container, start it with the NVIDIA runtime.',
 	},
 	{
@@ -42,7 +42,7 @@ const knownFailures: readonly KnownFailure[] = [
 	{
 		exitCode: 4,
 		words: /insufficient permissions/iv,
-		message: 'This account may not access the GPUs.',
+		message: 'This account is not allowed to access the GPUs.',
 		hint: 'Check the permissions of /dev/nvidia*.',
 	},
 	{
@@ -53,14 +53,14 @@ const knownFailures: readonly KnownFailure[] = [
 	{
 		words: /failed to initialize nvml: unknown error/iv,
 		message: 'nvidia-smi cannot reach the driver (Failed to initialize NVML: Unknown Error).',
-		hint: 'In a container, its access to the GPUs was lost: restart it. Elsewhere see `sudo dmesg | grep -i nvrm`.',
+		hint: 'If this is a container, it has lost its access to the GPUs: restart it. Otherwise, see `sudo dmesg | grep -i nvrm`.',
 	},
 ];
 
 export const nvidiaDriver: DriverText = {
 	known: knownFailures,
 	missingHint: 'Is the NVIDIA driver installed, and its directory in PATH?',
-	hangHint: 'The driver may hang; see `sudo dmesg | grep -i -E "nvrm|xid"`.',
+	hangHint: 'The driver may be stuck; see `sudo dmesg | grep -i -E "nvrm|xid"`.',
 };
 
 /** Explains to the user why a run of nvidia-smi gave no readings. */

@@ -14,7 +14,7 @@ function complaintOf(host: string, {exitCode, stderr}: HostAnswer): Complaint {
 	const lines = stderr.trim().split('\n');
 	const index = lines.findIndex((line) => line.startsWith('Error: '));
 	const message = index === -1 ? (lines.at(-1) ?? '') : lines[index]!.slice('Error: '.length);
-	const words = message.trim() === '' ? `canhazgpu there ended with exit code ${exitCode}` : message;
+	const words = message.trim() === '' ? `canhazgpu on that host ended with exit code ${exitCode}` : message;
 	return {
 		message: sanitize(`${host}: ${words}`),
 		hint: index === -1 ? '' : sanitize(lines.slice(index + 1).join(' ')),
@@ -52,7 +52,7 @@ async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: RemoteHo
 	if (lost.length > 0) {
 		throw new CanhazgpuError(
 			'failed',
-			`${host}: ${lost.length === 1 ? 'that reservation' : 'those reservations'} of ${gpuList(lost)} ended meanwhile`,
+			`${host}: ${lost.length === 1 ? 'that reservation' : 'those reservations'} of ${gpuList(lost)} already ended`,
 		);
 	}
 }

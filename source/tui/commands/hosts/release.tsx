@@ -31,7 +31,7 @@ function RemoteReleaseDialog({dialog}: {readonly dialog: Confirmation<RemoteRele
 	const {host, gpus, isJob, isOfCluster, isBusy} = dialog;
 	const name = `${gpuList(gpus)} of ${sanitize(host)}`;
 	const warning = isOfCluster
-		? 'Slurm ends the whole job, with all that runs in it.'
+		? 'Slurm ends the whole job and everything that runs in it.'
 		: isJob
 			? 'Its job keeps running; others may get its GPU. No undo.'
 			: 'There is no undo on another host.';

@@ -90,8 +90,8 @@ function refusedReservation(host: string, answer: HostAnswer): Outcome {
 	return {
 		kind: 'refused',
 		complaint: {
-			message: sanitize(`${host}: the program there ${isShare ? 'cannot share GPUs' : `knows no --${flag}`}`),
-			hint: `It is an older canhazgpu, or the one in Go. ${isShare ? 'Leave Share empty for whole GPUs.' : 'Leave that out of Needs.'}`,
+			message: sanitize(`${host}: its canhazgpu ${isShare ? 'cannot share GPUs' : `does not support --${flag}`}`),
+			hint: `It is an older version, or the Go program. ${isShare ? 'Leave Share empty for whole GPUs.' : 'Leave that out of Needs.'}`,
 		},
 	};
 }
@@ -145,8 +145,8 @@ export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 		}
 
 		if (ids === undefined) {
-			throw new CanhazgpuError('failed', `${form.host}: it did not say which GPUs it gave`, {
-				hint: 'The table shows them with the next answer of that host.',
+			throw new CanhazgpuError('failed', `${form.host}: the host did not say which GPUs it granted`, {
+				hint: 'The table will show them after the next answer of that host.',
 			});
 		}
 
@@ -170,7 +170,7 @@ export const reserveThisOverHosts = defineCommand<RemoteReserveForm>({
 		own: reserveThese,
 		reasonAgainst(line, state) {
 			if (line.kind !== 'gpu') {
-				return 'This line is about the host: select a GPU to reserve it, or press r';
+				return 'This line is a host: select a GPU to reserve it, or press r';
 			}
 
 			if (nodesOf(state, line.host) !== undefined) {
@@ -179,7 +179,7 @@ export const reserveThisOverHosts = defineCommand<RemoteReserveForm>({
 
 			return line.gpu.user === undefined
 				? undefined
-				: `GPU ${line.gpu.gpu_id} of ${sanitize(line.host)} is reserved already, by ${line.gpu.user}`;
+				: `GPU ${line.gpu.gpu_id} of ${sanitize(line.host)} is already reserved, by ${line.gpu.user}`;
 		},
 		open: (line, state) => formFor(line, state, line.kind === 'gpu' ? [line.gpu.gpu_id] : undefined),
 	}),

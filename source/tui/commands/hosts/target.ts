@@ -37,7 +37,7 @@ export const byHost = <Asking extends AskingDialog>({
 		if (line === undefined) {
 			return hostLines(state).length === 0 && allHostLines(state).length > 0
 				? 'No GPU is shown: Esc clears the filter'
-				: 'No host is known: name some in the setting remote_hosts';
+				: 'There are no hosts yet: name some in the setting remote_hosts';
 		}
 
 		if (line.isOwn && line.kind === 'note') {
@@ -76,18 +76,18 @@ export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [g
 /** Returns why a reservation on another host cannot be changed from this host. Undefined if it can. */
 export function reasonAgainstHeld(line: HostLine, action: 'release' | 'extend'): string | undefined {
 	if (line.kind !== 'gpu') {
-		return `This line is about the host: select a GPU to ${action} it`;
+		return `This line is a host: select a GPU to ${action} it`;
 	}
 
 	const {host, gpu, state, isLast} = line;
 	const name = `GPU ${gpu.gpu_id} of ${sanitize(host)}`;
 	if (isLast) {
-		return `${sanitize(host)} does not answer: nobody knows who has its GPUs now`;
+		return `${sanitize(host)} does not answer, so it is unknown who holds its GPUs now`;
 	}
 
 	if (state === 'mine') {
 		return action === 'extend' && gpu.reservation_type === 'run'
-			? `${name} is held by a run: it ends when its job does`
+			? `${name} is held by a running job: it is released when the job ends`
 			: undefined;
 	}
 

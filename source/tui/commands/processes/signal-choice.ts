@@ -76,7 +76,7 @@ function reasonAgainstOnGpu(state: State): string | undefined {
 	const users = [...new Set((gpuTable.selected(state)?.processes ?? []).map(({user}) => user ?? 'an unknown user'))];
 	if (users.length === 0) {
 		return selectedGpus(state).some((index) => rowWith(state, index)?.reading?.isUnread === true)
-			? `What runs on ${gpu} is not read from here: x ends a job of yours, with all that runs in it`
+			? `The processes on ${gpu} cannot be read from here: press x to end one of your jobs`
 			: `No process is visible on ${gpu}`;
 	}
 

@@ -29,7 +29,7 @@ const pidsOf = (targets: readonly Target[]): readonly number[] => [...new Set(ta
 const gpusOf = (targets: readonly Target[]): readonly number[] => [...new Set(targets.map(({gpu}) => gpu))];
 
 const outcomeText = {
-	gone: 'has ended meanwhile',
+	gone: 'has already ended',
 	'not-yours': 'is not yours',
 	unknown: 'has no known start time, so it cannot be identified',
 } as const satisfies Readonly<Record<Exclude<ReturnType<SendSignal>, 'sent'>, string>>;

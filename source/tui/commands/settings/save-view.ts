@@ -11,7 +11,7 @@ export const saveView = defineCommand({
 	keys: {
 		modes: [...panelNames, 'columns'],
 		keys: ['S'],
-		help: ['Panels', 'preset, columns, keep'],
+		help: ['Panels', 'preset, columns, save'],
 	},
 	reasonAgainst: () => undefined,
 	async perform({store, ports}) {

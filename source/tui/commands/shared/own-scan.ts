@@ -46,11 +46,11 @@ export function problemText(pid: number, gpu: number | readonly number[], proble
 		}
 
 		case 'gone': {
-			return `process ${pid} has ended meanwhile`;
+			return `process ${pid} has already ended`;
 		}
 
 		case 'simulated': {
-			return `process ${pid} is a simulated one: no real process is behind it`;
+			return `process ${pid} is simulated, so there is no real process`;
 		}
 
 		case 'not-on-gpu': {

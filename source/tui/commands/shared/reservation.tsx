@@ -44,7 +44,7 @@ function checkSameGpus({gpus = []}: Reservation, state: State): void {
 	});
 	if (other !== undefined) {
 		throw new CanhazgpuError('unavailable', `GPU ${other.index} is a different GPU now`, {
-			hint: 'The GPUs were numbered again. Choose again.',
+			hint: 'The GPUs have new numbers. Choose again.',
 		});
 	}
 }
@@ -76,7 +76,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
 		answer.kind === 'granted'
 			? grantedFlash(answer, reservation)
-			: {level: 'ok', text: 'Left the queue; GPUs held for you were given back'};
+			: {level: 'ok', text: 'Left the queue; GPUs held for you were released'};
 	const begun = await waits.begin(
 		async ({signal, onWaiting}) =>
 			acquire(
@@ -152,7 +152,7 @@ export const reserveThese = {
 		);
 		return taken === undefined
 			? undefined
-			: `GPU ${taken} is reserved already, by ${sanitize(ownerOf(leaseOn(state, taken)!))}`;
+			: `GPU ${taken} is already reserved, by ${sanitize(ownerOf(leaseOn(state, taken)!))}`;
 	}),
 	open: (state: State) => reserveForm(state, false, chosenGpus(state)),
 };

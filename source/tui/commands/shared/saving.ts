@@ -10,5 +10,5 @@ export const noConfig: Outcome = {
 /** Returns the outcome of saving settings. `what` names the settings in words, such as `preset dense`. */
 export const savedOutcome = ({file, isChanged}: Saved, what: string): Outcome =>
 	succeeded(
-		isChanged ? `Saved in ${sanitize(file)}: ${what}` : `${sanitize(file)} needs no change: it already says so`,
+		isChanged ? `Saved in ${sanitize(file)}: ${what}` : `${sanitize(file)} needs no change: it already contains these values`,
 	);

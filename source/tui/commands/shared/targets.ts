@@ -84,7 +84,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, action: LeaseAct
 	}
 
 	return action === 'extend' && lease.expiryTime === undefined
-		? {what: 'held by a run', why: 'it ends when its job does'}
+		? {what: 'held by a running job', why: 'it is released when the job ends'}
 		: undefined;
 }
 
@@ -172,8 +172,8 @@ export function outcomeOfTargets({word, targets, done, notYours}: Targeted, addi
 	const reason =
 		holder === undefined
 			? missed.length === 1
-				? `that reservation of ${gpuList(missed)} has ended meanwhile`
-				: `those reservations of ${gpuList(missed)} have ended meanwhile`
+				? `that reservation of ${gpuList(missed)} has already ended`
+				: `those reservations of ${gpuList(missed)} have already ended`
 			: `GPU ${holder.index} is held by ${sanitize(ownerOf(holder.lease))}`;
 	if (done.length === 0) {
 		return failed(`Nothing ${word}: ${reason}`);

@@ -30,7 +30,7 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 	const place = placeText(row);
 	const facts = factsText(reading, driverVersion);
 	const quiet = [
-		place === undefined ? undefined : `${place}; what runs there is not read from here`,
+		place === undefined ? undefined : `${place}; its processes cannot be read from here`,
 		areProcessesHidden(row) ? 'the GPU tool reports no processes here: some may be hidden' : undefined,
 		isMigEnabled === true && migInstances.length === 0 ? 'MIG is on, but there are no instances' : undefined,
 	].filter((words) => words !== undefined);

@@ -134,7 +134,7 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 	}
 
 	if (isPast && past?.kind !== 'read') {
-		return <Label tone={past === undefined ? 'dim' : 'warning'}> {past?.reason ?? 'reading the past'}</Label>;
+		return <Label tone={past === undefined ? 'dim' : 'warning'}> {past?.reason ?? 'loading older values'}</Label>;
 	}
 
 	const graph = (reading: 'utilization' | 'memory', graphRows: number): ReactElement => {

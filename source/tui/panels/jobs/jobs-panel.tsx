@@ -61,7 +61,7 @@ function emptyText({jobs: {filter}, seenJobs}: State): string {
 
 	return seenJobs === undefined
 		? 'reading the jobs'
-		: 'no job waits, runs or ended during the last day; to submit one: canhazgpu run --detach -- COMMAND';
+		: 'no job is waiting or running, and none ended in the last day; to submit one: canhazgpu run --detach -- COMMAND';
 }
 
 export function JobsPanel(properties: PanelProperties): ReactElement {

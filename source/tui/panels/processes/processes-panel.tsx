@@ -24,8 +24,8 @@ function emptyText({processes: {filter}, observation}: State): string {
 	return observation !== undefined &&
 		observation.gpus.length > 0 &&
 		observation.gpus.every(({place}) => place !== undefined)
-		? 'what runs on the nodes is not read from here'
-		: 'no process is seen on any GPU';
+		? 'processes on the nodes cannot be read from here'
+		: 'no GPU has a visible process';
 }
 
 function useColumns(width: number): ReadonlyArray<DataColumn<ProcessRow>> {

@@ -95,7 +95,7 @@ function changeZoom(state: State, isZoomed: boolean): State {
 	}
 
 	return isZoomed === state.panels.isZoomed
-		? withFlash(state, 'warning', 'No panel has the whole screen: + gives it to one')
+		? withFlash(state, 'warning', 'No panel fills the screen: press + to zoom one')
 		: withPanels(state, {isZoomed});
 }
 
@@ -104,7 +104,7 @@ const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail')
 /** Changes the time range of the graphs. Shows a message, because the detail panel may have no room for graphs. */
 function changeRange(state: State, step: 1 | -1): State {
 	if (state.settings.engine !== undefined) {
-		return withFlash(state, 'warning', 'The load of the nodes is not read here, so there are no graphs');
+		return withFlash(state, 'warning', 'The load of the nodes cannot be read here, so there are no graphs');
 	}
 
 	const index = pastRanges.indexOf(state.panels.range) + step;

@@ -72,7 +72,7 @@ const options: {readonly [Name in OptionName]: Option<OptionValues[Name]>} = {
 		choices: () => [true, false],
 		text: (isOn) => (isOn ? 'on' : 'off'),
 		meaning: (isOn) =>
-			isOn ? 'clicks and wheel work; Shift selects text' : 'the terminal has the mouse, to select text',
+			isOn ? 'clicks and wheel work; Shift selects text' : 'the mouse selects text in the terminal',
 		isOffered: ({settings}) => settings.hasMouse === true,
 	},
 	preset: {

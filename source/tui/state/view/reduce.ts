@@ -60,7 +60,7 @@ function nextPreset(state: State): State {
 
 	const index = presetNames.indexOf(state.view.preset);
 	const preset = presetNames[(index + 1) % presetNames.length]!;
-	return withFlash(withPreset(state, preset), 'ok', `Preset ${preset}: ${presetMeanings[preset]}. S keeps it`);
+	return withFlash(withPreset(state, preset), 'ok', `Preset ${preset}: ${presetMeanings[preset]}. S saves it`);
 }
 
 /** Switches between one row for each reservation and one row for each GPU. */
@@ -71,7 +71,7 @@ function toggleFold(state: State): State {
 	}
 
 	if (settings.isLinear) {
-		return withFlash(state, 'warning', 'Each GPU has a sentence of its own here');
+		return withFlash(state, 'warning', 'The screen-reader view always shows each GPU on its own');
 	}
 
 	if (snapshot === undefined || foldedCount(snapshot) === snapshot.gpus.length) {
@@ -85,8 +85,8 @@ function toggleFold(state: State): State {
 		{...state, view: {...view, isFolded: isUsual ? undefined : isNowFolded}},
 		'ok',
 		isNowFolded
-			? 'One row for each reservation; g unfolds them, S keeps it'
-			: 'One row for each GPU; g folds reservations, S keeps it',
+			? 'One row for each reservation; g unfolds them, S saves it'
+			: 'One row for each GPU; g folds reservations, S saves it',
 	);
 }
 

@@ -9,7 +9,7 @@ import {Dialog} from './dialog.js';
 import {askJoin, askReserve, type Offer, type Question} from './dialogs.js';
 import {endSession, readLink, session, act, type Done, type Session} from './session.js';
 
-const unsureUndoText = 'No answer came: the GPUs show whether the release was undone.';
+const unsureUndoText = 'There was no answer. The GPUs show whether the release was undone.';
 
 type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
 
@@ -63,7 +63,7 @@ const sessionText = (state: Session, account: string): string => {
 		}
 
 		case 'none': {
-			return `This page can act as ${account} once it is opened by the link that canhazgpu web --mine prints. Press Enter there for another link.`;
+			return `To act as ${account}, open this page with the link that canhazgpu web --mine prints. Press Enter there for another link.`;
 		}
 	}
 };

@@ -11,7 +11,7 @@ type Status =
 			readonly hint: string | undefined;
 			readonly isUnavailable: boolean;
 	  }
-	/** There was no answer. The same request can be sent again. */
+	/** Without an answer, the same request can be sent again. */
 	| {readonly kind: 'unsure'};
 
 const presets = ({fields}: Question): Values => Object.fromEntries(fields.map(({name, preset}) => [name, preset]));
@@ -21,10 +21,10 @@ const withValues = (question: Question, values: Values): Question => ({
 	fields: question.fields.map((field) => ({...field, preset: values[field.name] ?? field.preset})),
 });
 
-const otherServerText = 'The server has ended, so the outcome is unknown. Check the GPUs and the queue.';
+const otherServerText = 'The server has stopped, so the outcome is unknown. Check the GPUs and the queue.';
 
 const unsureText =
-	'No answer came, so the outcome is unknown. You can ask again, because the action is done only once. Or check the GPUs first.';
+	'There was no answer, so the outcome is unknown. It is safe to try again, because the action is done only once. Or check the GPUs first.';
 
 type FieldProps = {
 	readonly field: Question['fields'][number];

@@ -30,7 +30,6 @@ export type Question = {
 	readonly act: string;
 	readonly request: (values: Values) => Readonly<Record<string, unknown>>;
 	readonly command: (values: Values) => string;
-	/** The question that is asked instead if the GPUs are not free. */
 	readonly otherwise?: Question;
 };
 
@@ -121,7 +120,7 @@ export function askKeep(lease: OwnLease, keepTime: string): Question {
 	return {
 		title: `Keep ${gpuList(gpus)}`,
 		about: [
-			'For this time, the reservation stays although nobody uses it. Its end moves only if it would come earlier.',
+			'The reservation stays for this time even if it is idle. If it would end earlier, its end is moved.',
 		],
 		fields: [
 			{
@@ -149,10 +148,10 @@ export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 		title: `Release ${isWhole ? gpuList(gpus) : `GPU ${gpu}`}`,
 		about: [
 			isWhole
-				? 'The whole job ends, with all that runs in it. Others may get its GPUs at once.'
+				? 'The whole job and everything that runs in it ends. Others may get its GPUs at once.'
 				: isJob
 					? 'Its job keeps running, and others may get its GPU.'
-					: 'Others may get it at once. Processes that still use it are not stopped.',
+					: 'Others may get the GPU at once. Processes that still use it are not stopped.',
 		],
 		fields:
 			others.length === 0 || isWhole
@@ -175,7 +174,7 @@ export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 
 export const askLeave = ({id, allocated_count: held}: Pick<Waiter, 'id' | 'allocated_count'>): Question => ({
 	title: 'Leave the queue',
-	about: held === 0 ? [] : [`${counted(held, 'GPU')} held for it ${held === 1 ? 'is' : 'are'} given back.`],
+	about: held === 0 ? [] : [`${counted(held, 'GPU')} held for it ${held === 1 ? 'is' : 'are'} released.`],
 	fields: [],
 	submit: 'Leave',
 	act: 'leave',

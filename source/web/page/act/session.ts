@@ -58,7 +58,7 @@ const post = async (path: string, body: unknown, token?: string): Promise<Respon
 	});
 
 const wordsOf = ({error, hint}: ServerWords): string =>
-	[error ?? 'The server refused', hint].filter((words) => words !== undefined).join('. ');
+	[error ?? 'The server refused the request', hint].filter((words) => words !== undefined).join('. ');
 
 /** Sends a request with its id. An answer that does not come from this API is treated as no answer. */
 export async function act(name: string, request: Readonly<Record<string, unknown>>): Promise<Answer> {
@@ -78,7 +78,7 @@ export async function act(name: string, request: Readonly<Record<string, unknown
 		// After a server error, it stays unknown what happened to an earlier attempt.
 		return response.status === 500
 			? {kind: 'unsure'}
-			: {kind: 'refused', words: body.error ?? 'The server refused', hint: body.hint, code: body.code};
+			: {kind: 'refused', words: body.error ?? 'The server refused the request', hint: body.hint, code: body.code};
 	} catch {
 		return {kind: 'unsure'};
 	}

@@ -17,7 +17,7 @@ function connectionBanner({about, link, store}: PageState, nowMs: number): reado
 	}
 
 	if (about?.has_pool !== false && store?.live === false && store.reason !== undefined) {
-		const text = `${store.reason}. ${ageText(store.since_ms, nowMs)}The page updates when it is back.`;
+		const text = `${store.reason}. ${ageText(store.since_ms, nowMs)}The page updates when the store is back.`;
 		return [{kind: 'store', title: 'STALE', text}];
 	}
 
@@ -30,7 +30,7 @@ function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
 	}
 
 	// The reason comes last, because some reasons do not end with a full stop.
-	const text = `For ${duration(nowMs - (scan.since_ms ?? nowMs))}: ${scan.reason}`;
+	const text = `No new readings for ${duration(nowMs - (scan.since_ms ?? nowMs))}: ${scan.reason}`;
 	return [{kind: 'scan', title: 'GPUs unread', text}];
 }
 

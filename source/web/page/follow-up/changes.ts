@@ -15,7 +15,7 @@ function changesIn(before: readonly Gpu[], gpus: readonly Gpu[]): readonly strin
 function queueChange(before: readonly Waiter[], queue: readonly Waiter[]): readonly string[] {
 	return queue.length === before.length
 		? []
-		: [queue.length === 0 ? 'Nobody waits any more' : `${queue.length} in the queue`];
+		: [queue.length === 0 ? 'Nobody is waiting any more' : `${queue.length} in the queue`];
 }
 
 type Changes = {

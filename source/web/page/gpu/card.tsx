@@ -139,7 +139,7 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 				<p class="note" dir={gpu.shares ? undefined : 'auto'} title={note}>
 					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
 					{gpu.health && <Flag state="error" words="Unhealthy" />}
-					{gpu.squatters && <Flag state="unreserved" words="Others also use it" />}
+					{gpu.squatters && <Flag state="unreserved" words="Others also use this GPU" />}
 					{(gpu.reclaim_at ?? gpu.beyond_limit ?? gpu.parked_since ?? gpu.keep_until) !== undefined && (
 						<IdleFlag gpu={gpu} />
 					)}

@@ -7,7 +7,7 @@ type ShellCommand = {
 };
 
 const releaseOwn = (index: number): ShellCommand => ({
-	does: 'Give back your part of it',
+	does: 'Release your part of this GPU',
 	command: `canhazgpu release --gpu-ids ${index}`,
 });
 
@@ -23,13 +23,13 @@ function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}
 			? []
 			: [
 					{
-						does: free === undefined ? 'Wait for an instance of it in the queue' : 'Reserve an instance of it',
+						does: free === undefined ? 'Wait in the queue for a MIG instance of this GPU' : 'Reserve a MIG instance of this GPU',
 						command: `canhazgpu reserve --gpu-ids ${index}:${named}`,
 					},
 				]),
 		...(free === undefined
 			? []
-			: [{does: 'Run something on it', command: `canhazgpu run --gpu-ids ${index}:${free} -- python train.py`}]),
+			: [{does: 'Run a program on it', command: `canhazgpu run --gpu-ids ${index}:${free} -- python train.py`}]),
 	];
 }
 
@@ -45,20 +45,20 @@ function sharedCommandsOf({gpu_id: index, shares = [], share_capacity_mb: capaci
 	return [
 		releaseOwn(index),
 		{
-			does: left > 0 ? 'Reserve a share of what is left of it' : 'Wait for a share of it in the queue',
+			does: left > 0 ? 'Reserve a share of the memory that is left' : 'Wait in the queue for a share of this GPU',
 			command: `canhazgpu reserve --gpu-ids ${index} --share ${Math.min(most, usualShare)}G`,
 		},
-		{does: 'Wait for the whole GPU in the queue', command: `canhazgpu reserve --gpu-ids ${index}`},
+		{does: 'Wait in the queue for the whole GPU', command: `canhazgpu reserve --gpu-ids ${index}`},
 	];
 }
 
 function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 	const {gpu_id: index, state, held_for_queue: waiter, processes, shares, mig_instances: parts} = gpu;
-	const reserve = {does: 'Reserve it', command: `canhazgpu reserve --gpu-ids ${index}`};
+	const reserve = {does: 'Reserve this GPU', command: `canhazgpu reserve --gpu-ids ${index}`};
 	if (waiter !== undefined) {
 		return [
-			{does: 'Leave the queue, if it is held for you', command: `canhazgpu queue --leave ${shellQuote(waiter)}`},
-			{...reserve, does: 'Wait for it in the queue'},
+			{does: 'Leave the queue, if this GPU is held for you', command: `canhazgpu queue --leave ${shellQuote(waiter)}`},
+			{...reserve, does: 'Wait in the queue for this GPU'},
 		];
 	}
 
@@ -72,16 +72,16 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 
 	switch (state) {
 		case 'available': {
-			return [reserve, {does: 'Run something on it', command: `canhazgpu run --gpu-ids ${index} -- python train.py`}];
+			return [reserve, {does: 'Run a program on it', command: `canhazgpu run --gpu-ids ${index} -- python train.py`}];
 		}
 
 		case 'in-use': {
 			return [
 				...(gpu.reservation_type === 'run'
 					? []
-					: [{does: 'Keep it longer', command: `canhazgpu extend --gpu-ids ${index} --duration 2h`}]),
-				{does: 'Give it back', command: `canhazgpu release --gpu-ids ${index}`},
-				{...reserve, does: 'Wait for it in the queue'},
+					: [{does: 'Extend your reservation', command: `canhazgpu extend --gpu-ids ${index} --duration 2h`}]),
+				{does: 'Release it', command: `canhazgpu release --gpu-ids ${index}`},
+				{...reserve, does: 'Wait in the queue for this GPU'},
 			];
 		}
 
@@ -89,7 +89,7 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 			const pid = processes?.[0]?.pid;
 			return pid === undefined
 				? []
-				: [{does: 'Reserve it for the process on it, if it is yours', command: `canhazgpu reserve --pid ${pid}`}];
+				: [{does: 'If the process on it is yours, reserve the GPU for that process', command: `canhazgpu reserve --pid ${pid}`}];
 		}
 
 		case 'drained': {
@@ -109,7 +109,7 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 		case 'unreserved': {
 			return [
 				{does: 'Reserve a GPU of this node', command: `canhazgpu reserve --gpus 1 --on ${node}`},
-				{does: 'Run something on one', command: `canhazgpu run --gpus 1 --on ${node} -- python train.py`},
+				{does: 'Run a program on a GPU of this node', command: `canhazgpu run --gpus 1 --on ${node} -- python train.py`},
 			];
 		}
 
@@ -118,8 +118,8 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 				...(job === undefined
 					? []
 					: [
-							{does: 'Give it back, which ends the whole job', command: `canhazgpu release --lease ${shellQuote(job)}`},
-							{does: 'See the job', command: `scontrol show job ${shellQuote(job)}`},
+							{does: 'Release it, which ends the whole job', command: `canhazgpu release --lease ${shellQuote(job)}`},
+							{does: 'Show the job', command: `scontrol show job ${shellQuote(job)}`},
 						]),
 				{does: 'Wait for a GPU of this node', command: `canhazgpu reserve --gpus 1 --on ${node}`},
 			];
@@ -138,7 +138,7 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 /** Returns the commands for a GPU. `host` is set if they are to be typed on another machine. */
 export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] =>
 	(gpu.node === undefined
-		? [...commandsOf(gpu), {does: 'See who uses it', command: `canhazgpu who ${gpu.gpu_id}`}]
+		? [...commandsOf(gpu), {does: 'Show who uses it', command: `canhazgpu who ${gpu.gpu_id}`}]
 		: slurmCommandsOf(gpu, shellQuote(gpu.node))
 	).map(({does, command}) => ({
 		does,

@@ -44,7 +44,7 @@ function returnText({reclaim_at: time, beyond_limit: isBeyond}: Gpu, nowMs: numb
 		? undefined
 		: Date.parse(time) > nowMs
 			? `${dateText(time)}, unless it is used before`
-			: 'when somebody waits, because it is idle';
+			: 'when somebody is waiting, because it is idle';
 }
 
 const heartbeatText = ({reservation_type: kind, last_heartbeat: time}: Gpu, nowMs: number): string | undefined =>

@@ -24,7 +24,7 @@ function Commands({gpu, host}: {readonly gpu: Gpu; readonly host: string}) {
 		<section class="commands" aria-labelledby="commands-title">
 			<div class="chart-head">
 				<h3 id="commands-title">In a shell</h3>
-				<Chips label="Where to type them" choices={places} chosen={place} choose={setPlace} />
+				<Chips label="Where to run the commands" choices={places} chosen={place} choose={setPlace} />
 			</div>
 			<dl>
 				{shellCommands(gpu, place === 'ssh' ? host : undefined).map(({does, command}) => (
@@ -116,7 +116,7 @@ export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 					</h2>
 					{gpu && <StatePill gpu={gpu} />}
 					<span class="drawer-steps">
-						<Step label="GPU before this one" words="←" gpu={gpus[place - 1]} />
+						<Step label="Previous GPU" words="←" gpu={gpus[place - 1]} />
 						<Step label="Next GPU" words="→" gpu={gpu && gpus[place + 1]} />
 						<CopyButton text={location.href} what="to this GPU" label="Copy link" />
 						<button type="button" class="text-button" onClick={close}>

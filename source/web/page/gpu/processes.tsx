@@ -70,10 +70,10 @@ export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gp
 			<p class="quiet">
 				{node === undefined
 					? 'The processes of this GPU are unknown.'
-					: `What runs on the GPUs of ${node}, and how busy they are, is not read from here.`}
+					: `The processes on the GPUs of ${node} and their utilization cannot be read from here.`}
 			</p>
 		) : processes.length === 0 ? (
-			<p class="quiet">There are no processes on it.</p>
+			<p class="quiet">There are no processes on this GPU.</p>
 		) : (
 			<ProcessTable processes={processes} squatters={squatters} />
 		)}

@@ -6,7 +6,6 @@ export const layouts = ['cards', 'rows'] as const;
 export const groupings = ['none', 'job', 'user'] as const;
 
 export type GpuQuestion = {
-	/** Words that a GPU must all match. Empty to show all GPUs. */
 	readonly filter: string;
 	/** The account or label of a person. Empty to show the GPUs of all people. */
 	readonly user: string;
@@ -48,7 +47,6 @@ const namesOf = (user: string | undefined): readonly string[] => {
 	return account === undefined ? [name] : [name, account];
 };
 
-/** Returns the labels and accounts of all people who hold, share or use a GPU. */
 export function peopleOn({
 	user,
 	shares,

@@ -103,7 +103,7 @@ type ToolsProps = ChooseProps & {
 };
 
 export const Tools = ({gpus, layout, question, choose, isNew}: ToolsProps) => (
-	<search class="controls panel" aria-label="GPUs that are shown">
+	<search class="controls panel" aria-label="Choose which GPUs are shown">
 		<FilterField question={question} choose={choose} isNew={isNew} />
 		<Select
 			label="User"

@@ -43,7 +43,7 @@ function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): rea
 function titleOf({held, fromMs, toMs, isPlanned}: Bar): string {
 	const {user, note, lease_count: count, memory_mb: memory, reservation_type: type, ends_by: end} = held;
 	return [
-		count > 1 ? `${counted(count, 'short lease')}, most of them of ${user}` : user,
+		count > 1 ? `${counted(count, 'short reservation')}, most of them by ${user}` : user,
 		isPlanned ? 'reserved' : duration(toMs - fromMs),
 		`${dateText(fromMs)} – ${held.is_held && !isPlanned ? 'now' : dateText(isPlanned ? end! : toMs)}`,
 		type === 'run' ? 'job' : 'reservation',
@@ -69,7 +69,7 @@ function summaryOf(
 	const mean = Math.round(known.reduce((sum, value) => sum + value, 0) / known.length);
 	return [
 		`GPU ${gpu}: ${people.length === 0 ? 'held by nobody' : `${people.join(', ')}; held for ${percent} % of the time`}`,
-		...(known.length === 0 ? [] : [`mean use of the last day ${mean} %`]),
+		...(known.length === 0 ? [] : [`mean use in the last day: ${mean} %`]),
 	].join('; ');
 }
 

@@ -43,7 +43,7 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 		.toSorted((a, b) => b.ms - a.ms);
 	const swatches = swatchesOf(people.map(({user: name}) => name));
 	return (
-		<ul class="people" aria-label="People, by the time they had GPUs">
+		<ul class="people" aria-label="People, sorted by how long they had GPUs">
 			{people.map(({user, ms}) => (
 				<li key={user}>
 					<button

@@ -83,7 +83,7 @@ export function ReportChart({series, isOld}: ReportChartProps) {
 				class="bars"
 				role="img"
 				style={{'--columns': String(bins.length)}}
-				aria-label={`${title}, ${binText(bins[0]!)} to ${binText(bins.at(-1)!)}. Most: ${wordsOf(rows, bins[sums.indexOf(most)]!, sums.indexOf(most))}`}
+				aria-label={`${title}, ${binText(bins[0]!)} to ${binText(bins.at(-1)!)}. Highest: ${wordsOf(rows, bins[sums.indexOf(most)]!, sums.indexOf(most))}`}
 				onPointerLeave={() => {
 					setPointed(undefined);
 				}}

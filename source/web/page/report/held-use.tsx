@@ -79,7 +79,7 @@ function unseenText({since, until, recorded_hours: recorded, not_recorded: gaps}
 	}
 
 	const times = `${dateText(longest.since)} – ${dateText(longest.until)}`;
-	return `The GPUs were not monitored for ${hourText(hours - recorded)} of ${hourText(hours)} hours: ${gaps.length === 1 ? times : `the longest time was ${times}`}.`;
+	return `The GPUs were not monitored for ${hourText(hours - recorded)} of ${hourText(hours)} hours: ${gaps.length === 1 ? times : `the longest gap was ${times}`}.`;
 }
 
 type HeldUseProps = {
@@ -96,7 +96,7 @@ export function HeldUse({isShown, occasion, hours, choose}: HeldUseProps) {
 	return (
 		<section class="held-use" aria-labelledby="held-use-title">
 			<div class="section-head">
-				<h2 id="held-use-title">{`Reserved and used, the last ${wordsOf(hours)}`}</h2>
+				<h2 id="held-use-title">{`Reserved and used in the last ${wordsOf(hours)}`}</h2>
 				<Chips label="Time" choices={usePeriods} chosen={hours} choose={choose} />
 				<a class="text-button" download href={`${address}&format=csv`}>
 					Download the use as CSV

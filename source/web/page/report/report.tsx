@@ -227,7 +227,7 @@ export default function ReportView({state: {about, leaseChanges}, isShown, query
 			{report === undefined ? (
 				problem === undefined && <p class="panel quiet">Loading…</p>
 			) : report.users.length === 0 ? (
-				<p class="panel quiet">Nothing was used in this period.</p>
+				<p class="panel quiet">No GPUs were reserved in this period.</p>
 			) : (
 				<>
 					{report.series && <ReportChart series={report.series} isOld={isOld} />}

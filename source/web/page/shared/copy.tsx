@@ -54,7 +54,7 @@ export function CopyButton({text, what, label = 'Copy', className = 'chip copy'}
 			await copy(text);
 			setSaid('Copied');
 		} catch {
-			setSaid('Select it by hand');
+			setSaid('Not copied');
 		}
 	};
 

@@ -1,12 +1,9 @@
-/**
-Shares one event stream among all tabs of a browser, because browsers allow only six connections to a server. The tab that holds a lock has the stream
-and forwards each message to the other tabs. Hidden tabs release the lock.
-*/
+/** Shares one event stream among all tabs, because browsers allow only six connections. The tab that holds a lock forwards each message to the others. */
 import type {HostsJson} from '../../api/hosts.js';
 import type {LiveJson} from '../../api/live-json.js';
 import {createStream, silenceMs, type StreamEvent} from './stream.js';
 
-/** How long in ms a hidden tab keeps the stream. */
+/** Time in ms for which a hidden tab keeps the stream. */
 const unseenMs = 10_000;
 /** Tabs that open within this time in ms share one complete state. */
 const gatherMs = 50;

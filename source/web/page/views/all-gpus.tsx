@@ -29,7 +29,7 @@ function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 	const asked = hosts.filter(({host}) => host === undefined).length;
 	return [
 		`${freeIn(current)} of ${counted(current.length, 'GPU')} free on ${counted(hosts.length - failing - asked, 'host')}`,
-		...(asked > 0 ? [`${asked} being asked`] : []),
+		...(asked > 0 ? [`${asked} not answered yet`] : []),
 		...(failing > 0 ? [`${failing} not answering`] : []),
 	].join(', ');
 }
@@ -46,7 +46,7 @@ function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly n
 			<td class="number host-gpu">{gpu.gpu_id}</td>
 			<td>
 				<StatePill gpu={gpu} isShort />
-				{isOld && <span class="unseen"> before it stopped to answer</span>}
+				{isOld && <span class="unseen"> before the host stopped answering</span>}
 			</td>
 			<td class="host-user" title={users}>
 				{users}

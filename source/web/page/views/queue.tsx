@@ -23,7 +23,7 @@ function whenText(waiter: Waiter, nowMs: number): string {
 	}
 
 	if (unknown === true) {
-		return 'when a GPU is known to have what it needs';
+		return 'unknown: no GPU is known to qualify';
 	}
 
 	if (servedAt === undefined) {

@@ -118,7 +118,7 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 
 describe.runIf(isRoot)('an isolation method that is not available', () => {
 	const asRootAlone = (words: string) =>
-		`${words} can isolate only jobs of root. Use --isolate without a method: it chooses bubblewrap, which needs no privileges.\n`;
+		`${words} can isolate only the jobs of root. Use --isolate without a method: it chooses bubblewrap, which needs no privileges.\n`;
 
 	test('is reported to an ordinary account, whose job still starts', async () => {
 		expect(await run(alice, ['--isolate=cgroup', '--', 'sh', '-c', 'echo ran'])).toEqual({
@@ -140,7 +140,7 @@ describe.runIf(isRoot)('an isolation method that is not available', () => {
 			exitCode: 1,
 			stdout: '',
 			stderr:
-				'Error: The command was not started, because it cannot be isolated: systemd can isolate only jobs of root\nUse --isolate without a method: it chooses bubblewrap, which needs no privileges.\n',
+				'Error: The command was not started, because it cannot be isolated: systemd can isolate only the jobs of root\nUse --isolate without a method: it chooses bubblewrap, which needs no privileges.\n',
 		});
 		expect(await freeGpus()).toBe(3);
 	});

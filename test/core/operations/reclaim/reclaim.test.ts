@@ -184,7 +184,7 @@ test('--keep is rejected if it exceeds idle.keep-max', async () => {
 	const {world} = await createIdleBox({...always, 'idle.keep-max': '4h'});
 	const limit = {
 		code: 'usage',
-		message: '--keep can be 4h at most here',
+		message: '--keep can be at most 4h in this pool',
 		hint: 'The limit is idle.keep-max=4h. Nothing was changed. Try: --keep 4h',
 	};
 	await expect(
@@ -261,7 +261,7 @@ describe('with idle.when=wanted', () => {
 		await box.lookFor(60);
 		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
 		expect(detailText((await readStatus(box.world)).rows[0]!)).toMatch(
-			/^idle, goes back when somebody waits, expires in /v,
+			/^idle, goes back when somebody is waiting, expires in /v,
 		);
 		await joinAs(box.world, {ids: [0]});
 		await box.lookAfter(1);
@@ -370,6 +370,6 @@ test('status, queue, events and the reminder show the idle warning', async () =>
 	await setPolicy(world, {'idle.when': 'always'});
 	await box.lookFor(20);
 	const words = (await world.store.audit()).map((entry) => eventText(entry).replaceAll(/\d\d:\d\d/gv, 'HH:MM'));
-	expect(words).toContain('alice does not use GPUs 0,1: back to the pool at HH:MM unless used');
-	expect(words).toContain('alice no longer has GPUs 0,1: idle after a warning, and back in the pool');
+	expect(words).toContain('alice is not using GPUs 0,1, which goes back to the pool at HH:MM unless used');
+	expect(words).toContain('alice no longer has GPUs 0,1: still idle after a warning, so back in the pool');
 });

@@ -326,14 +326,14 @@ test('status, queue, events and the reminder mark a reservation beyond the limit
 	const owner = {account: 'ada', uid: 1000, reachesAll: false};
 	const {reminders} = await claimReminders(world, owner);
 	expect(reminders.map((reminder) => reminderText(reminder, 'box').replaceAll(/\d\d:\d\d/gv, 'HH:MM'))).toEqual([
-		'canhazgpu on box: you hold more than your limit of 2 GPUs, and somebody else waits. Your reservation of GPUs 2,3 goes back to the pool at HH:MM: end what runs there before. To give it back now: canhazgpu release --gpu-ids 2,3',
+		'canhazgpu on box: you hold more than your limit of 2 GPUs, and somebody else is waiting. Your reservation of GPUs 2,3 goes back to the pool at HH:MM. Stop what runs there before then. To release it now: canhazgpu release --gpu-ids 2,3',
 	]);
 	expect((await claimReminders(world, owner)).reminders).toEqual([]);
 	await lookFor(20);
 	const words = (await world.store.audit()).map((entry) => eventText(entry).replaceAll(/\d\d:\d\d/gv, 'HH:MM'));
 	expect(words).toContain('ada got GPUs 2,3 for 1d, beyond its limit while nobody else waits');
-	expect(words).toContain('ada is beyond its limit with GPUs 2,3, and somebody else waits: back to the pool at HH:MM');
-	expect(words).toContain('ada no longer has GPUs 2,3: beyond its limit, after a warning, because somebody else waits');
+	expect(words).toContain('ada is beyond its limit with GPUs 2,3, which goes back to the pool at HH:MM, because somebody else is waiting');
+	expect(words).toContain('ada no longer has GPUs 2,3: beyond its limit, and somebody else was waiting');
 });
 
 test('a clock that was set forward does not shorten the grace period', async () => {

@@ -52,7 +52,7 @@ describe('a queue entry whose process is alive but sends no heartbeats', () => {
 		const snapshot = await readCurrent(world);
 		expect(snapshot.queue.map(({id}) => id)).toEqual(['silent']);
 		expect(stuckText(queueRows(snapshot)[0]!)).toMatch(
-			/^does not answer: its process gave no sign of life for 1m\d*s?; others go first$/v,
+			/^does not answer: its process has shown no sign of life for 1m\d*s?; others go first$/v,
 		);
 	});
 

@@ -103,7 +103,7 @@ describe('an impossible request', () => {
 		expect(said({count: 2})).toEqual([
 			2,
 			'Cannot reserve 2 GPUs of one model: this pool has at most 1',
-			'The pool has 1 Test GPU of 80 GiB that MIG has not split. On a GPU that MIG has split, ask for an instance: --mig 1g.10gb.',
+			'The pool has 1 Test GPU of 80 GiB not split by MIG. On a GPU that is split by MIG, ask for an instance: --mig 1g.10gb.',
 		]);
 	});
 
@@ -112,7 +112,7 @@ describe('an impossible request', () => {
 			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([
 				2,
 				'Every GPU of this pool is split by MIG, so only instances can be reserved',
-				'On a GPU that MIG has split, ask for an instance: --mig 1g.10gb.',
+				'On a GPU that is split by MIG, ask for an instance: --mig 1g.10gb.',
 			]);
 		}
 	});

@@ -26,16 +26,16 @@ test.each<[string, Target]>([
 });
 
 test.each([
-	['', 'it is none of these targets'],
-	['slakc:https://x/hunter2', 'slakc is none of these targets'],
-	['HUNTER2:x', 'it is none of these targets'],
-	['https://hooks.slack.com/hunter2', 'a URL needs the kind of its service before it, such as webhook:https://...'],
-	['terminal:pts/3', 'terminal takes nothing after it'],
-	['slack', 'slack needs a URL without blanks: slack:https://...'],
-	['slack:', 'slack needs a URL without blanks: slack:https://...'],
-	['slack:ftp://example.org/hunter2', 'slack needs a URL without blanks: slack:https://...'],
-	['slack:https://example.org/hunter2\nx', 'slack needs a URL without blanks: slack:https://...'],
-	['slack:https://exa mple.org/hunter2', 'slack needs a URL without blanks: slack:https://...'],
+	['', 'it is not one of these targets'],
+	['slakc:https://x/hunter2', 'slakc is not one of these targets'],
+	['HUNTER2:x', 'it is not one of these targets'],
+	['https://hooks.slack.com/hunter2', 'a URL needs the kind of service before it, such as webhook:https://...'],
+	['terminal:pts/3', 'terminal takes no value after it'],
+	['slack', 'slack needs a URL without spaces: slack:https://...'],
+	['slack:', 'slack needs a URL without spaces: slack:https://...'],
+	['slack:ftp://example.org/hunter2', 'slack needs a URL without spaces: slack:https://...'],
+	['slack:https://example.org/hunter2\nx', 'slack needs a URL without spaces: slack:https://...'],
+	['slack:https://exa mple.org/hunter2', 'slack needs a URL without spaces: slack:https://...'],
 	[
 		'slack:HTTP://hooks.slack.com/hunter2',
 		'slack needs https://, because the URL is a secret. http:// is only for this machine',

@@ -53,7 +53,7 @@ describe('agents.max-gpus', () => {
 		const tenure = {type: 'run', timeLimitSeconds: 60} as const;
 		expect(() => {
 			checkAgentRequest(snapshot, {...agent, tenure}, 3);
-		}).toThrow('Agents may hold at most 2 GPUs together, not 3');
+		}).toThrow('All agents together may hold at most 2 GPUs, not 3');
 		checkAgentRequest(snapshot, {...agent, tenure}, 2);
 		checkAgentRequest(snapshot, {tenure}, 3);
 	});

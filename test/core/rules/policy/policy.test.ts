@@ -89,7 +89,7 @@ test('an unreadable value of a policy key counts as the strictest value', () => 
 	expect(policyOf(unreadable)).toEqual(strictest);
 	expect(policyDoubtOf(unreadable, ['isolate'])).toMatchObject({
 		problem: 'it is not JSON',
-		effects: ['run starts no job that is not isolated'],
+		effects: ['run starts only jobs that are isolated'],
 	});
 	expect(policyRows(unreadable).map(({key, value}) => [key, value])).toEqual(
 		Object.entries(strictest).map(([key, value]) => [key, key === 'share.gpus' ? 'none' : String(value)]),

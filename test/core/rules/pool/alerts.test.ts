@@ -58,7 +58,7 @@ test('an alert about leftover processes names their job and when it ended', asyn
 		],
 	});
 	expect(await recorded(world)).toEqual([
-		expect.stringMatching(/^alice uses GPU 0 without a reservation: left by job of alice, ended (?:\S+ )?\d\d:\d\d$/v),
+		expect.stringMatching(/^alice uses GPU 0 without a reservation: left by a job of alice that ended at (?:\S+ )?\d\d:\d\d$/v),
 		'bob uses GPU 0 without a reservation',
 	]);
 });

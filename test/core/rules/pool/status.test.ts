@@ -56,7 +56,7 @@ test('the status of a free GPU is an error if its MIG mode prevents grants', () 
 	expect(rowOf(free, {isMigEnabled: true, migInstances: []})).toMatchObject({state: 'available'});
 	expect(rowOf(free, {isMigEnabled: false, isMigPending: true})).toMatchObject({
 		state: 'error',
-		problem: 'its MIG mode changes with its next reset',
+		problem: 'its MIG mode will change at its next reset',
 	});
 	expect(rowOf(free, {unknown: {isMigEnabled: '[Unknown Error]'}})).toMatchObject({
 		state: 'error',

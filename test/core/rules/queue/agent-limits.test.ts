@@ -236,7 +236,7 @@ test('queue --why and queue --json name the limit for agents, the agents that ho
 		'#2 zoe waits for 1 GPU, 27h 46m 40s so far; expected: when agents hold fewer GPUs',
 		'   waits: agents hold 1 of at most 2 GPUs together, and their earlier requests want 1 (agents.max-gpus); people go first',
 		'   ada has GPU 0 until its job ends, via mcp claude-code',
-		'   #1 erin comes first, on GPU 1',
+		'   #1 erin is ahead in the queue for GPU 1',
 	]);
 	expect(queueJson(rows).entries[1]).toMatchObject({
 		reason: 'agents-max-gpus',

@@ -145,7 +145,7 @@ describe.skipIf(!hasCompiler)('a scan with a fake NVML library', () => {
 	test('reports memory errors and overheating as health problems', () => {
 		expect(scanWith('hot ecc').gpus[0]?.health).toEqual([
 			{kind: 'ecc', words: '3 memory errors that could not be corrected (ECC)'},
-			{kind: 'temperature', words: '61 °C, and it slows down at 61 °C'},
+			{kind: 'temperature', words: '61 °C (the GPU slows down at 61 °C)'},
 		]);
 	});
 

@@ -107,7 +107,7 @@ test('the key M and top.mouse enable the mouse in GNU screen', async () => {
 	const top = startInScreen('screen');
 	await top.waitFor(/> 0 +Free/v);
 	top.write('M');
-	await top.waitFor('screen holds Escape back until the next key');
+	await top.waitFor('GNU screen delays Escape until the next key');
 	await eventually(() => mouseMode(top) === 'vt200');
 	click(top, '  2   Free');
 	await top.waitFor(/> 2 +Free/v);
