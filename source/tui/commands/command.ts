@@ -81,8 +81,8 @@ export type MonitorCommandOf<Asking extends AskingDialog> = {
 	readonly reasonAgainst: (state: State) => string | undefined;
 	/** Returns the dialog of the command. A command without a dialog is performed when its key is pressed. */
 	readonly open?: (state: State) => Asking;
-	/** Called instead of `open` by commands that must do something before, such as scanning the GPUs. */
-	readonly begin?: (context: EffectContext) => Promise<void> | void;
+	/** Called instead of `open` by commands that must do something before, such as scanning the GPUs. Returns what changes the state. */
+	readonly begin?: (context: EffectContext) => Promise<Action | undefined> | Action | undefined;
 	readonly shellCommand?: (dialog: Asking, requester: Requester) => string;
 	/**
 	Performs the command with the operations in core/operations.

@@ -5,11 +5,10 @@ import {sanitize} from '../../format/text/text.js';
 import type {Answer} from '../state/answers.js';
 import {isAsking, type AskingDialog} from '../state/dialogs.js';
 import {selectedGpus} from '../state/gpus/rows.js';
-import {ownProcesses, scanProcesses} from './shared/own-scan.js';
-import {toClipboard} from './shared/clipboard.js';
+import {copied} from './copy.js';
+import {ownProcesses, scanProcesses} from './processes/own-scan.js';
 import {
 	openingOf,
-	succeeded,
 	warning,
 	type DialogKey,
 	type EffectContext,
@@ -98,18 +97,15 @@ export function createCommandRunner(outside: Outside): CommandRunner {
 	return {
 		context,
 		async press(command) {
-			if (command.reasonAgainst(getState()) === undefined && command.begin !== undefined) {
-				await command.begin(context);
-				return;
-			}
-
-			const opening = openingOf(command, getState());
-			if (opening === undefined) {
+			const isBegun = command.begin !== undefined && command.reasonAgainst(getState()) === undefined;
+			const begun = isBegun ? command.begin!(context) : openingOf(command, getState());
+			// Waits only for a promise, because keys that arrived with this one must find the dialog open.
+			const opening = begun instanceof Promise ? await begun : begun;
+			if (opening !== undefined) {
+				dispatch(opening);
+			} else if (!isBegun) {
 				await carryOut(command, undefined, false);
-				return;
 			}
-
-			dispatch(opening);
 		},
 		change(change) {
 			const {dialog} = getState();
@@ -125,8 +121,7 @@ export function createCommandRunner(outside: Outside): CommandRunner {
 				return;
 			}
 
-			toClipboard(context, sanitize(command));
-			dispatch(succeeded('Copied the command (if your terminal allows OSC 52)'));
+			dispatch(copied(context, sanitize(command), 'the command '));
 		},
 		async submit(willWait) {
 			const {dialog: asked} = getState();

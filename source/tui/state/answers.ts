@@ -7,7 +7,7 @@ import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, type State} from './state.js';
 import {withOptions} from './view/options.js';
 import type {OptionName} from './view/state.js';
-import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
+import {complaintText, type Complaint, type Flash, type WaitingUpdate} from './messages.js';
 
 /** The answer to a request. It contains the dialog that asked, so that an answer that arrives late cannot change another dialog. */
 export type Answer =
@@ -51,8 +51,7 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 		return {...state, dialog: {...dialog, isBusy: false, complaint, candidates: []}};
 	}
 
-	const text = [complaint.message, complaint.hint ?? ''].filter((part) => part !== '').join('. ');
-	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text});
+	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text: complaintText(complaint)});
 }
 
 /** Shows output of one or two lines in the message line, and longer output in a panel, unless another dialog was opened meanwhile. */

@@ -5,7 +5,7 @@ import type {Table} from '../state/table/table.js';
 import {tables} from '../state/table/tables.js';
 import {useDispatch, useMonitor} from '../state/use-monitor.js';
 
-type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer Row> ? Row : never;
+export type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer Row> ? Row : never;
 
 type TableInView<Row> = {
 	readonly rows: readonly Row[];

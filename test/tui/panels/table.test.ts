@@ -6,7 +6,7 @@ import type {Action} from '../../../source/tui/state/actions.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {chosenGpus, selectedGpu, selectedRow, taggedGpus, visibleRows} from '../../../source/tui/state/gpus/rows.js';
 import {sortKeys} from '../../../source/tui/state/gpus/state.js';
-import {release} from '../../../source/tui/commands/release.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
 import {after, frameOf, pressing, stateOf} from '../_harness.js';
 import {createBox, createScene, gpuReading, lease, waiter} from '../_world.js';
 

@@ -5,7 +5,7 @@ import {checkSetting, checkText} from '../../../source/config/schema.js';
 import {panelNames} from '../../../source/tui/state/panels/state.js';
 import {bindings, intentOf} from '../../../source/tui/keys/bindings.js';
 import {actions, bindingsWith} from '../../../source/tui/keys/custom.js';
-import {release} from '../../../source/tui/commands/release.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
 import {endSession, startMonitor, type Session} from '../_harness.js';
 import {createScene} from '../_world.js';
 

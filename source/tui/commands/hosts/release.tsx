@@ -7,7 +7,7 @@ import {ask, type Confirmation} from '../../state/dialogs.js';
 import type {GpuLine} from '../../state/hosts/lines.js';
 import {Confirm} from '../../dialogs/confirm.js';
 import {Label} from '../../widgets/label.js';
-import {release} from '../release.js';
+import {release} from '../reservations/release.js';
 import {defineCommand, succeeded} from '../command.js';
 import {changeOnHost, refusedByHost} from './answer.js';
 import {byHost, gpusOfReservation, nodesOf, remoteHolding, reasonAgainstHeld, type RemoteHolding} from './target.js';

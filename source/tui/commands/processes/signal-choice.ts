@@ -11,8 +11,8 @@ import {chosenProcesses} from '../../state/processes/rows.js';
 import type {ProcessRow} from '../../state/processes/state.js';
 import type {State} from '../../state/state.js';
 import type {EffectContext} from '../command.js';
-import {ownProcesses, problemText} from '../shared/own-scan.js';
-import {firstReason, reasonAgainstGpus} from '../shared/reasons.js';
+import {firstReason, reasonAgainstGpus} from '../reasons.js';
+import {ownProcesses, problemText} from './own-scan.js';
 
 export const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies readonly SignalName[];
 

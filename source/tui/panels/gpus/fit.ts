@@ -1,8 +1,7 @@
 /** Chooses the columns of the GPU table that fit, and their widths. */
 import {gpuColumnNames, usualGpuColumns, type GpuColumnName} from '../../../format/monitor-settings.js';
 import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.js';
-import {markerWidth} from '../../table/data-table.js';
-import {loadColumns} from '../../table/load-columns.js';
+import {fitColumns} from '../../table/fit-columns.js';
 import {gpuColumns} from './columns.js';
 
 /**
@@ -68,9 +67,5 @@ export function fittingColumns(
 		align: gpuColumns[name].align,
 	}));
 	const rounds = growth.map((round) => ({...round, model: Math.min(model, mostModelWidth)}));
-	return loadColumns<GpuColumnName>(
-		least,
-		{width: width - markerWidth, gap: 1},
-		{sacrifices, growth: rounds, last: ['process', 'note', 'owner']},
-	);
+	return fitColumns(width, least, {sacrifices, growth: rounds, last: ['process', 'note', 'owner']});
 }

@@ -1,12 +1,12 @@
 import type {ReactElement} from 'react';
 import {tableRowsOf} from '../../layout.js';
 import type {State} from '../../state/state.js';
-import {taggedGpus, visibleRows} from '../../state/gpus/rows.js';
+import {visibleRows} from '../../state/gpus/rows.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
-import {TableOrder} from '../shared/table-order.js';
+import {TableOrder} from '../shared/table-panel.js';
 import {gpuColumns} from './columns.js';
 import {GpuTable} from './gpu-table.js';
 
@@ -15,9 +15,6 @@ const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({membe
 /** Adds to the panel's title the preset, the order, and whether each row is a reservation. */
 function Order(): ReactElement {
 	const {preset} = useMonitor(({view}) => view);
-	const sort = useMonitor(({gpus}) => gpus.sort);
-	const filter = useMonitor(({gpus}) => gpus.filter);
-	const tagged = useMonitor((state) => taggedGpus(state).length);
 	const hasFolds = useMonitor(hasFoldedRows);
 	return (
 		<>
@@ -26,7 +23,7 @@ function Order(): ReactElement {
 					preset <Label tone="strong">{preset}</Label>
 				</Label>
 			)}
-			<TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => gpuColumns[name].title.trim()} />
+			<TableOrder name="gpus" columns={gpuColumns} />
 			{hasFolds ? (
 				<Label>
 					by reservation <Label tone="key">g</Label>

@@ -1,17 +1,50 @@
 /** The panel of processes. A process has a row for each GPU that it uses. */
-import {useMemo, type ReactElement} from 'react';
-import {allProcesses, processTable} from '../../state/processes/rows.js';
-import type {ProcessRow} from '../../state/processes/state.js';
+import type {ReactElement} from 'react';
+import {allProcesses} from '../../state/processes/rows.js';
+import type {ProcessRow, ProcessSortKey} from '../../state/processes/state.js';
 import {remembering} from '../../state/memo.js';
 import type {State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
-import {DataTable, type DataColumn} from '../../table/data-table.js';
-import {useTable} from '../../table/use-table.js';
+import type {Fit} from '../../table/fit-columns.js';
 import {Label} from '../../widgets/label.js';
-import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
-import {TableOrder} from '../shared/table-order.js';
-import {fittingColumns, processColumns, processGap} from './columns.js';
+import {useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {TablePanel, type TableColumn} from '../shared/table-panel.js';
+import {Command, Container, HostMemory, Load, Memory, Right, textCell, User} from './process-cells.js';
+
+const columns: Readonly<Record<ProcessSortKey, TableColumn<ProcessRow>>> = {
+	gpu: {title: 'GPU', width: 3, Cell: ({row: {row}}) => <Label tone="strong">{row.index}</Label>},
+	pid: {title: 'PID', width: 7, Cell: ({row: {process}}) => <Label>{process.pid}</Label>},
+	user: {title: 'USER', width: 8, Cell: User},
+	right: {title: 'RIGHT', width: 10, Cell: Right},
+	load: {title: '%SM', width: 4, align: 'end', Cell: Load},
+	memory: {title: 'MEM', width: 5, align: 'end', Cell: Memory},
+	cpu: {title: 'CPU', width: 5, align: 'end', Cell: textCell('cpu')},
+	hostMemory: {title: 'HOST', width: 5, align: 'end', Cell: HostMemory},
+	time: {title: 'TIME', width: 6, align: 'end', Cell: textCell('time')},
+	container: {title: 'CONTAINER', width: 12, Cell: Container},
+	command: {title: 'COMMAND', width: 20, Cell: Command},
+};
+
+const fit: Fit<ProcessSortKey> = {
+	sacrifices: [
+		['container', 0],
+		['hostMemory', 0],
+		['cpu', 0],
+		['time', 0],
+		['command', 12],
+		['right', 0],
+		['load', 0],
+		['command', 1],
+		['user', 4],
+	],
+	growth: [{user: 12, command: 40}, {user: 16}],
+	last: ['command'],
+};
+
+/** Minimum width of the table for wider gaps between columns. */
+const leastRoomy = 110;
+const roomyFit = {...fit, gap: 2};
 
 const hasContainers = remembering(
 	(state: State) => [allProcesses(state)],
@@ -30,44 +63,20 @@ function emptyText({processes: {filter}, observation}: State): string {
 		: 'no process is seen on any GPU';
 }
 
-function useColumns(width: number): ReadonlyArray<DataColumn<ProcessRow>> {
+export function ProcessesPanel(place: PanelProperties): ReactElement {
+	const isRoomy = useInnerWidth(place.width) >= leastRoomy;
 	const withContainers = useMonitor(hasContainers);
-	const hasScanFailed = useMonitor(({scanFailure}) => scanFailure !== undefined);
-	return useMemo(
-		() =>
-			fittingColumns(width, withContainers).map((column): DataColumn<ProcessRow> => ({
-				...column,
-				title: processColumns[column.name].title,
-				gap: processGap(width),
-				Cell: processColumns[column.name].Cell,
-				emphasisOf: hasScanFailed ? () => 'old' : undefined,
-			})),
-		[width, withContainers, hasScanFailed],
-	);
-}
-
-/** Adds the order and the filter to the panel's title. */
-function Order(): ReactElement {
-	const sort = useMonitor(({processes}) => processes.sort);
-	const filter = useMonitor(({processes}) => processes.filter);
-	const tagged = useMonitor((state) => processTable.tagged(state).length);
-	return <TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => processColumns[name].title} />;
-}
-
-export function ProcessesPanel({width, rows: height}: PanelProperties): ReactElement {
-	const innerWidth = useInnerWidth(width);
+	const isOld = useMonitor(({scanFailure}) => scanFailure !== undefined);
 	const empty = useMonitor(emptyText);
-	const columns = useColumns(innerWidth);
-	const {table, range} = useTable('processes', height - 1);
 	return (
-		<PanelFrame name="processes" beside={<Order />} end={range} width={width} rows={height}>
-			<DataTable
-				{...table}
-				columns={columns}
-				height={height}
-				width={innerWidth}
-				empty={<Label tone="dim">{empty}</Label>}
-			/>
-		</PanelFrame>
+		<TablePanel
+			{...place}
+			name="processes"
+			columns={columns}
+			fit={isRoomy ? roomyFit : fit}
+			hidden={withContainers ? undefined : 'container'}
+			isOld={isOld}
+			empty={empty}
+		/>
 	);
 }

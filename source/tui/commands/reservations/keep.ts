@@ -1,13 +1,13 @@
 /** `E`: keeps the user's idle GPUs that would go back to the pool. */
-import {extend as extendLeases} from '../../core/operations/reservations.js';
-import {offeredKeepSeconds} from '../../core/rules/policy/idle-rules.js';
-import {longDuration, typedDuration} from '../../format/text/durations.js';
-import {shellCommand} from '../../format/text/shell.js';
-import {ownIdleGpus} from '../state/gpus/idle.js';
-import {panelNames} from '../state/panels/state.js';
-import {firstReason, reasonAgainstChange} from './shared/reasons.js';
-import {commandOn, outcomeOfTargets} from './shared/targets.js';
-import {defineCommand} from './command.js';
+import {extend as extendLeases} from '../../../core/operations/reservations.js';
+import {offeredKeepSeconds} from '../../../core/rules/policy/idle-rules.js';
+import {longDuration, typedDuration} from '../../../format/text/durations.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {ownIdleGpus} from '../../state/gpus/idle.js';
+import {panelNames} from '../../state/panels/state.js';
+import {firstReason, reasonAgainstChange} from '../reasons.js';
+import {commandOn, outcomeOfTargets} from './targets.js';
+import {defineCommand} from '../command.js';
 
 export const keep = defineCommand({
 	name: 'keep',

@@ -1,12 +1,12 @@
 /** `e`: extends the chosen reservations. */
-import {extend as extendLeases} from '../../core/operations/reservations.js';
-import {longDuration, typedDuration} from '../../format/text/durations.js';
-import {gpuList} from '../../format/text/gpu-list.js';
-import {shellCommand} from '../../format/text/shell.js';
-import {Form as FormDialog} from '../dialogs/form.js';
-import {formOf, type Form} from '../state/dialogs.js';
-import {secondsOf, valueOf} from './shared/form-values.js';
-import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
+import {extend as extendLeases} from '../../../core/operations/reservations.js';
+import {longDuration, typedDuration} from '../../../format/text/durations.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {Form as FormDialog} from '../../dialogs/form.js';
+import {formOf, type Form} from '../../state/dialogs.js';
+import {secondsOf, valueOf} from '../../state/form.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
 import {
 	commandOn,
 	outcomeOfTargets,
@@ -14,9 +14,9 @@ import {
 	targetNames,
 	targetsOf,
 	type Targets,
-} from './shared/targets.js';
-import {TargetList} from './shared/target-list.js';
-import {defineCommand, failed} from './command.js';
+} from './targets.js';
+import {TargetList} from './target-list.js';
+import {defineCommand, failed} from '../command.js';
 
 export const extend = defineCommand<Form<Targets>>({
 	name: 'extend',

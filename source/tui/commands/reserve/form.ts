@@ -20,7 +20,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {formOf, type Form, type NewField} from '../../state/dialogs.js';
 import {latestOf} from '../../state/pause.js';
 import {gpuCountOf, rowsOf, type State} from '../../state/state.js';
-import {secondsOf, valueOf} from './form-values.js';
+import {secondsOf, valueOf} from '../../state/form.js';
 
 /** A GPU that was chosen when the dialog was opened. The UUID shows whether the number still belongs to the same GPU. */
 type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
