@@ -10,7 +10,7 @@ import {shortDuration} from '../../format/text/durations.js';
 import {gpuList, gpuRanges} from '../../format/text/gpu-list.js';
 import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
 import {keyedProcesses} from './processes/state.js';
-import {tagOf} from './gpus/state.js';
+import {tagOf} from './gpus/fold.js';
 import type {LiveUpdate} from './actions.js';
 import {flashMs, mostEvents, type State} from './state.js';
 import type {Flash} from './messages.js';

@@ -17,7 +17,7 @@ import {sanitize} from '../../../source/format/text/text.js';
 import type {Action} from '../../../source/tui/state/actions.js';
 import {commandPrompt, outputOf} from '../../../source/tui/state/command-line/state.js';
 import {initialState, type Settings, type State} from '../../../source/tui/state/state.js';
-import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
+import type {SeenHost} from '../../../source/tui/ports.js';
 import {cancelJob, retryJob} from '../../../source/tui/commands/jobs.js';
 import {extend} from '../../../source/tui/commands/reservations/extend.js';
 import {leave} from '../../../source/tui/commands/leave.js';

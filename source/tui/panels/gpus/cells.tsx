@@ -5,7 +5,7 @@ import {seriesOf} from '../../../core/live/utilization-history.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {truncate, widthOf} from '../../../format/text/width.js';
 import {gpuText, meanOf, membersOf, type TableRow} from '../../state/gpus/fold.js';
-import {tagOf} from '../../state/gpus/state.js';
+import {tagOf} from '../../state/gpus/fold.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {useDrawing} from '../../themes/drawing-context.js';

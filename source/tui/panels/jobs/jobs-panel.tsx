@@ -4,7 +4,6 @@ import type {JobState} from '../../../core/model/jobs.js';
 import type {JobRow} from '../../../core/rules/jobs/rows.js';
 import {detailsText, timeText} from '../../../format/jobs.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {JobSortKey} from '../../state/jobs/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
@@ -40,7 +39,7 @@ const textCell = (textOf: (row: JobRow, now: number) => string): ComponentType<P
 		return text === '-' ? <Nothing /> : <Label>{text}</Label>;
 	};
 
-const columns: Readonly<Record<JobSortKey, TableColumn<JobRow>>> = {
+const columns = {
 	id: {title: 'ID', width: 6, Cell: ({row}) => <Label tone="strong">{sanitize(row.id)}</Label>},
 	state: {title: 'STATE', width: 9, Cell: ({row}) => <Label tone={stateTones[row.state]}>{row.state}</Label>},
 	user: {title: 'USER', width: 8, Cell: User},
@@ -53,9 +52,9 @@ const columns: Readonly<Record<JobSortKey, TableColumn<JobRow>>> = {
 	time: {title: 'TIME', width: 6, align: 'end', Cell: textCell(timeText)},
 	command: {title: 'COMMAND', width: 24, Cell: ({row}) => <Label>{sanitize(row.command)}</Label>},
 	details: {title: 'DETAILS', width: 20, Cell: textCell(detailsText)},
-};
+} as const satisfies Readonly<Record<string, TableColumn<JobRow>>>;
 
-const fit: Fit<JobSortKey> = {
+const fit: Fit<keyof typeof columns> = {
 	sacrifices: [
 		['command', 12],
 		['details', 12],

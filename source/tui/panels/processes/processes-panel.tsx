@@ -1,7 +1,7 @@
 /** The panel of processes. A process has a row for each GPU that it uses. */
 import type {ReactElement} from 'react';
 import {allProcesses} from '../../state/processes/rows.js';
-import type {ProcessRow, ProcessSortKey} from '../../state/processes/state.js';
+import type {ProcessRow} from '../../state/processes/state.js';
 import {remembering} from '../../state/memo.js';
 import type {State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
@@ -12,7 +12,7 @@ import {useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TablePanel, type TableColumn} from '../shared/table-panel.js';
 import {Command, Container, HostMemory, Load, Memory, Right, textCell, User} from './process-cells.js';
 
-const columns: Readonly<Record<ProcessSortKey, TableColumn<ProcessRow>>> = {
+const columns = {
 	gpu: {title: 'GPU', width: 3, Cell: ({row: {row}}) => <Label tone="strong">{row.index}</Label>},
 	pid: {title: 'PID', width: 7, Cell: ({row: {process}}) => <Label>{process.pid}</Label>},
 	user: {title: 'USER', width: 8, Cell: User},
@@ -24,9 +24,9 @@ const columns: Readonly<Record<ProcessSortKey, TableColumn<ProcessRow>>> = {
 	time: {title: 'TIME', width: 6, align: 'end', Cell: textCell('time')},
 	container: {title: 'CONTAINER', width: 12, Cell: Container},
 	command: {title: 'COMMAND', width: 20, Cell: Command},
-};
+} as const satisfies Readonly<Record<string, TableColumn<ProcessRow>>>;
 
-const fit: Fit<ProcessSortKey> = {
+const fit: Fit<keyof typeof columns> = {
 	sacrifices: [
 		['container', 0],
 		['hostMemory', 0],

@@ -16,7 +16,7 @@ type Titles = Readonly<Record<string, {readonly title: string}>>;
 
 /** Shows the order, the filter and the tags of a table, such as `sort GPU^ then MEMv`, `filter bob` and `tagged 2`. */
 export function TableOrder({name, columns}: {readonly name: TableName; readonly columns: Titles}): ReactElement {
-	const sort = useMonitor((state): SortBy<string> => state[name].sort);
+	const sort = useMonitor((state): SortBy => state[name].sort);
 	const filter = useMonitor((state) => state[name].filter);
 	const tagged = useMonitor((state) => tables[name].tagged(state).length);
 	const words = [filter.user, filter.isMine ? 'mine' : undefined, filter.text.trim()].filter(Boolean).join(' ');

@@ -115,3 +115,7 @@ export function folded(rows: readonly StatusRow[]): readonly TableRow[] {
 		.map((members) => (members.length === 1 ? members[0]! : foldedRow(members)))
 		.toArray();
 }
+
+/** Returns the key under which a GPU is tagged and its history is stored: its UUID. While the UUID is unknown, uses the index. */
+export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
+	reading?.uuid ?? `#${index}`;

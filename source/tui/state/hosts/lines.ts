@@ -8,10 +8,10 @@ import {fromCommandRows, type RemoteGpu} from '../../../format/hosts/remote-gpu.
 import {withoutName} from '../../../format/tables/host-tables.js';
 import type {MonitorState} from '../../../format/states.js';
 import {sanitize} from '../../../format/text/text.js';
+import type {SeenHost} from '../../ports.js';
 import {monitorStateOf} from '../gpus/row-state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
-import type {SeenHost} from './state.js';
 
 /** Matches the address in an error of ssh. It is removed, because the line already names the host. */
 const sshPlace = /^ssh: connect to host \S+ port \d+: /v;

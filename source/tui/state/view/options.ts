@@ -11,6 +11,7 @@ import type {OptionValues} from '../../ports.js';
 import {withTheme, type Appearance} from '../../theme.js';
 import {remembering} from '../memo.js';
 import {behindPause} from '../pause.js';
+import {neighborOf} from '../ring.js';
 import {emptyGraphs, processStepMs, type State} from '../state.js';
 import {presetMeanings, withPreset} from './reduce.js';
 import type {OptionName, OptionsDialog} from './state.js';
@@ -202,10 +203,6 @@ export function withOptions(before: State, values: OptionValues, chosenOptions: 
 	};
 	return preset === present.preset ? next : withPreset(next, preset);
 }
-
-/** Returns the next or previous element. After the last element comes the first. */
-const neighborOf = <Element>(ring: readonly Element[], element: Element, by: 1 | -1): Element =>
-	ring.at((ring.indexOf(element) + by) % ring.length)!;
 
 const onDialog =
 	(change: (dialog: OptionsDialog, state: State) => OptionsDialog) =>
