@@ -3,7 +3,13 @@ import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';
 import {latestOf} from '../state/pause.js';
-import {beforeCaret, commandPrompt, openedLiveOutput, type CommandPrompt, type Output} from '../state/command-line/state.js';
+import {
+	beforeCaret,
+	commandPrompt,
+	openedLiveOutput,
+	type CommandPrompt,
+	type Output,
+} from '../state/command-line/state.js';
 import {isOptionLine, runOptionLine} from './settings.js';
 import {defineCommand, warning, type EffectContext, type Outcome} from './command.js';
 

@@ -71,11 +71,7 @@ export const copyCommand = defineCommand({
 		const {process} = selectedProcess(context.store.getState())!;
 		// Copies the command line as shown: without secrets, and without control characters, which a shell would interpret.
 		const command = sanitize(process.commandLine ?? '');
-		return copied(
-			context,
-			command === '' ? processText(process) : command,
-			`the command of process ${process.pid} `,
-		);
+		return copied(context, command === '' ? processText(process) : command, `the command of process ${process.pid} `);
 	},
 });
 

@@ -7,14 +7,7 @@ import {isAsking, type AskingDialog} from '../state/dialogs.js';
 import {selectedGpus} from '../state/gpus/rows.js';
 import {copied} from './copy.js';
 import {ownProcesses, scanProcesses} from './processes/own-scan.js';
-import {
-	openingOf,
-	warning,
-	type DialogKey,
-	type EffectContext,
-	type Outcome,
-	type MonitorCommand,
-} from './command.js';
+import {openingOf, warning, type DialogKey, type EffectContext, type Outcome, type MonitorCommand} from './command.js';
 import {commandOf} from './index.js';
 
 type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;

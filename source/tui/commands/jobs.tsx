@@ -14,7 +14,15 @@ import type {State} from '../state/state.js';
 import {noRowIn} from '../state/table/table.js';
 import {Label} from '../widgets/label.js';
 import {openLiveOutput} from './command-line.js';
-import {defineCommand, failed, succeeded, warning, type EffectContext, type MonitorCommand, type Outcome} from './command.js';
+import {
+	defineCommand,
+	failed,
+	succeeded,
+	warning,
+	type EffectContext,
+	type MonitorCommand,
+	type Outcome,
+} from './command.js';
 import {firstReason, reasonAgainstChange} from './reasons.js';
 
 type Jobs = readonly JobRow[];

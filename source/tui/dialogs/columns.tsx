@@ -8,7 +8,7 @@ import {listedColumns, type ColumnsDialog as Columns} from '../state/view/state.
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {Hint} from '../widgets/hint.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {DialogBox} from './dialog-box.js';
 
 const width = 58;
@@ -36,9 +36,9 @@ export function ColumnsDialog({selected}: Columns): ReactElement {
 					<Box key={name} flexShrink={0}>
 						<Label tone="key">{isSelected ? '> ' : '  '}</Label>
 						<Label tone={isSelected ? 'strong' : 'plain'}>{shown.includes(name) ? '[x] ' : '[ ] '}</Label>
-						<Box width={titleWidth} flexShrink={0}>
-							<Label tone={isSelected ? 'strong' : 'plain'}>{title.trim()}</Label>
-						</Box>
+						<FixedLabel width={titleWidth} tone={isSelected ? 'strong' : 'plain'}>
+							{title.trim()}
+						</FixedLabel>
 						<Label tone="dim">{meaning}</Label>
 					</Box>
 				);

@@ -12,7 +12,7 @@ import type {State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {loadTone, type Tone} from '../themes/tones.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {StillTable} from '../widgets/still-table.js';
 import {DialogBox} from './dialog-box.js';
 
@@ -187,9 +187,9 @@ function GroupView({title, lines}: Group): ReactElement {
 			<Label tone="heading">{title}</Label>
 			{lines.map(({keys, words, tone}) => (
 				<Box key={words} flexShrink={0}>
-					<Box width={keyWidth} flexShrink={0}>
-						<Label tone={tone}>{keys}</Label>
-					</Box>
+					<FixedLabel width={keyWidth} tone={tone}>
+						{keys}
+					</FixedLabel>
 					<Label>{words}</Label>
 				</Box>
 			))}

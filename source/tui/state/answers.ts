@@ -4,7 +4,7 @@ import type {Completion, LiveOutput, LiveOutputPage, OptionValues} from '../port
 import {completed, outputRowsOf} from './command-line/reduce.js';
 import {outputOf, withPage} from './command-line/state.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
-import {flashMs, type State} from './state.js';
+import {flashMs, type Handlers, type State} from './state.js';
 import {withOptions} from './view/options.js';
 import type {OptionName} from './view/state.js';
 import {complaintText, type Complaint, type Flash, type WaitingUpdate} from './messages.js';
@@ -74,7 +74,7 @@ function afterWaitingUpdate(state: State, update: WaitingUpdate): State {
 		: {...state, waits: [...others, {id: update.id, words: update.words}].toSorted((a, b) => a.id - b.id)};
 }
 
-const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<Answer, {kind: Kind}>) => State} = {
+export const answerHandlers: Handlers<Answer> = {
 	opened: (state, {dialog}) => ({...state, dialog, flash: undefined}),
 	submitted: (state) => (isAsking(state.dialog) ? {...state, dialog: {...state.dialog, isBusy: true}} : state),
 	changed: (state, {dialog, next}) => (state.dialog === dialog ? {...state, dialog: next} : state),
@@ -99,8 +99,3 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 	'wait-went-on': afterWaitingUpdate,
 	'wait-ended': afterWaitingUpdate,
 };
-
-export const isAnswer = (action: {readonly kind: string}): action is Answer => Object.hasOwn(after, action.kind);
-
-export const afterAnswer = (state: State, answer: Answer): State =>
-	(after[answer.kind] as (state: State, answer: Answer) => State)(state, answer);

@@ -95,6 +95,11 @@ export type State = Readonly<typeof initialTables> & {
 	readonly pause?: Pause;
 };
 
+/** The functions that return the state after an action of each kind. */
+export type Handlers<Each extends {readonly kind: string}> = {
+	readonly [Kind in Each['kind']]: (state: State, action: Extract<Each, {readonly kind: Kind}>) => State;
+};
+
 /** The search in tables and in the queue. It only moves the selection, and does not hide rows. */
 export type SearchState = {
 	/** The words that a row must contain, in upper or lower case. Empty before the first search. */

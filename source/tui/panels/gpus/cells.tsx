@@ -9,7 +9,7 @@ import {tagOf} from '../../state/gpus/fold.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {Label} from '../../widgets/label.js';
+import {FixedLabel, Label} from '../../widgets/label.js';
 import {Sparkline} from '../../widgets/sparkline.js';
 import type {Values} from '../../widgets/graph-characters.js';
 import {OwnerName} from '../shared/row-words.js';
@@ -41,9 +41,7 @@ export function Owner({row, above, below}: Properties): ReactElement {
 	const [top, middle, bottom] = isAscii ? '+|+' : '╭│╰';
 	return (
 		<Box>
-			<Box flexShrink={0}>
-				<Label tone="frame">{isNotFirst ? (isNotLast ? middle : bottom) : isNotLast ? top : ' '}</Label>
-			</Box>
+			<FixedLabel tone="frame">{isNotFirst ? (isNotLast ? middle : bottom) : isNotLast ? top : ' '}</FixedLabel>
 			<OwnerName row={row} />
 		</Box>
 	);

@@ -6,17 +6,8 @@ import {sanitize} from '../../../format/text/text.js';
 import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {Label} from '../../widgets/label.js';
-import {
-	Clock,
-	Count,
-	EdgeLine,
-	FixedLabel,
-	FreeCount,
-	PauseBadge,
-	TotalLoad,
-	TotalMemory,
-} from '../shared/header-parts.js';
+import {FixedLabel, Label} from '../../widgets/label.js';
+import {Clock, Count, EdgeLine, FreeCount, PauseBadge, TotalLoad, TotalMemory} from '../shared/header-parts.js';
 
 function Hosts({columns}: {readonly columns: number}): ReactElement {
 	const {requester, isReadonly} = useSettings();

@@ -9,7 +9,7 @@ import type {State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import type {Tone} from '../../themes/tones.js';
-import {Label} from '../../widgets/label.js';
+import {FixedLabel, Label} from '../../widgets/label.js';
 import type {PanelProperties} from '../shared/panel-frame.js';
 import {TablePanel} from '../shared/table-panel.js';
 import {hostColumns, hostFit} from './columns.js';
@@ -22,17 +22,15 @@ function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: n
 	const tone = noteTones[level];
 	return (
 		<Box gap={1}>
-			<Box width={hostWidth} flexShrink={0}>
-				<Label tone={isOwn ? 'strong' : 'plain'}>{sanitize(host)}</Label>
-			</Box>
+			<FixedLabel width={hostWidth} tone={isOwn ? 'strong' : 'plain'}>
+				{sanitize(host)}
+			</FixedLabel>
 			<Label tone={tone}>
 				{level === 'problem' ? '! ' : ''}
 				{words}
 			</Label>
 			{valuesAtMs === undefined ? undefined : (
-				<Box flexShrink={0}>
-					<Label tone={tone}>(values of {roughDuration((nowMs - valuesAtMs) / 1000)} ago)</Label>
-				</Box>
+				<FixedLabel tone={tone}>(values of {roughDuration((nowMs - valuesAtMs) / 1000)} ago)</FixedLabel>
 			)}
 		</Box>
 	);

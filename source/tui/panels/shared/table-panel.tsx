@@ -87,7 +87,13 @@ export function TablePanel<Name extends TableName, ColumnName extends string>({
 	}, [columns, fit, hidden, innerWidth, isOld]);
 	const {table, range} = useTable(name, height - 1);
 	return (
-		<PanelFrame name={name} beside={<TableOrder name={name} columns={columns} />} end={range} width={width} rows={height}>
+		<PanelFrame
+			name={name}
+			beside={<TableOrder name={name} columns={columns} />}
+			end={range}
+			width={width}
+			rows={height}
+		>
 			<DataTable<RowOf<Name>>
 				{...table}
 				columns={fitting}
