@@ -115,7 +115,6 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	const {focus, isZoomed} = panels;
 	const waiting = snapshot?.queue.length ?? 0;
 	const counts = {
-		columns,
 		gpus: Math.ceil(gpuRows / tableColumns),
 		allGpus: gpusOf(laid),
 		// If the queue is focused and empty, it needs one line to say that it is empty.

@@ -7,7 +7,7 @@ import type {OptionValues, Saved} from '../ports.js';
 import {panelNames} from '../state/panels/state.js';
 import {changesText, offeredOptions, openedOptions, presentOptions, savedOptions} from '../state/view/options.js';
 import type {OptionName} from '../state/view/state.js';
-import {defineCommand, halfDone, succeeded, type EffectContext, type Outcome} from './command.js';
+import {defineCommand, succeeded, warning, type EffectContext, type Outcome} from './command.js';
 
 /** Applies options. Throws a CanhazgpuError if the GPUs cannot be scanned at the new interval. Then no option is changed. */
 async function applyOptions(
@@ -71,7 +71,7 @@ export const keepOptions = defineCommand({
 		}
 
 		if (dialog.chosen.size === 0) {
-			return halfDone('Nothing to save: change an option first');
+			return warning('Nothing to save: change an option first');
 		}
 
 		await applyOptions(context, dialog.values, dialog.chosen);

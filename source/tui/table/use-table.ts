@@ -7,24 +7,12 @@ import {useDispatch, useMonitor} from '../state/use-monitor.js';
 
 export type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer Row> ? Row : never;
 
-type TableInView<Row> = {
-	readonly rows: readonly Row[];
-	readonly firstRow: number;
-	readonly selected: number | undefined;
-	readonly isTagged: (row: Row) => boolean;
-	readonly onRow: (index: number) => void;
-	readonly onTitle: (title: string) => void;
-};
-
 /**
 Returns the properties of a table except its columns, and which rows are in view, such as `1-24 of 64`.
 
 @param height - The number of rows that are in view at once.
 */
-export function useTable<Name extends TableName>(
-	name: Name,
-	height: number,
-): {readonly table: TableInView<RowOf<Name>>; readonly range: string} {
+export function useTable<Name extends TableName>(name: Name, height: number) {
 	const dispatch = useDispatch();
 	const table = tables[name] as unknown as Table<RowOf<Name>>;
 	const rows = useMonitor(table.shown);
@@ -39,11 +27,11 @@ export function useTable<Name extends TableName>(
 			rows,
 			firstRow,
 			selected: isMarked ? selected : undefined,
-			isTagged: (row) => table.isTagged(row, tags),
-			onRow(index) {
+			isTagged: (row: RowOf<Name>) => table.isTagged(row, tags),
+			onRow(index: number) {
 				dispatch({kind: 'pointed', at: {on: 'row', panel: name, index}});
 			},
-			onTitle(key) {
+			onTitle(key: string) {
 				dispatch({kind: 'pointed', at: {on: 'heading', panel: name, key}});
 			},
 		},

@@ -9,7 +9,7 @@ import {Confirm} from '../../dialogs/confirm.js';
 import type {SendSignal} from '../../ports.js';
 import {Label} from '../../widgets/label.js';
 import {firstReason, reasonAgainstDoing} from '../reasons.js';
-import {defineCommand, failed, halfDone, succeeded, warning} from '../command.js';
+import {defineCommand, failed, succeeded, warning} from '../command.js';
 import {problemText, scanProcesses} from './own-scan.js';
 import {
 	chooseProcess,
@@ -126,7 +126,7 @@ export const signal = defineCommand<SignalChoice>({
 		const pids = [...sent];
 		const words = `sent ${name} to process${pids.length === 1 ? '' : 'es'} ${pids.join(', ')}`;
 		const command = `kill -${name.slice(3)} ${pids.join(' ')}`;
-		return failure === undefined ? succeeded(words, command) : halfDone(`${words}, but ${failure}`, command);
+		return failure === undefined ? succeeded(words, command) : warning(`${words}, but ${failure}`, command);
 	},
 	dialogKeys: [
 		{keys: ['right', 'tab'], change: chooseSignal(1), footer: ['Tab', 'Signal']},

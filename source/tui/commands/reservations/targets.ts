@@ -6,7 +6,7 @@ import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {State} from '../../state/state.js';
 import {chosenGpus, selectedGpu, taggedGpus} from '../../state/gpus/rows.js';
-import {failed, halfDone, succeeded, type Done} from '../command.js';
+import {failed, succeeded, warning, type Done} from '../command.js';
 
 /** A chosen GPU that the command will not change. `reason` is a text that follows the GPU's number, such as `held by bob`. */
 type LeftOut = {readonly index: number; readonly reason: string};
@@ -180,5 +180,5 @@ export function outcomeOfTargets({word, targets, done, notYours}: Targeted, addi
 	}
 
 	const text = `${word} ${gpuList(done)}${addition}`;
-	return missed.length === 0 ? succeeded(text, command) : halfDone(`${text}, but ${reason}`, command);
+	return missed.length === 0 ? succeeded(text, command) : warning(`${text}, but ${reason}`, command);
 }

@@ -11,7 +11,7 @@ import type {CellProperties} from '../../table/data-table.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {FixedLabel, Label} from '../../widgets/label.js';
 import {Sparkline} from '../../widgets/sparkline.js';
-import type {Values} from '../../widgets/graph-characters.js';
+import type {Values} from '../../widgets/graph.js';
 import {OwnerName} from '../shared/row-words.js';
 
 type Properties = CellProperties<TableRow>;

@@ -115,19 +115,7 @@ export const openedOptions = (state: State, selected: OptionName = offeredOption
 
 const textOf = <Name extends OptionName>(name: Name, values: OptionValues): string => options[name].text(values[name]);
 
-export type OptionLine = {
-	readonly name: OptionName;
-	readonly label: string;
-	readonly value: string;
-	/** The value that is in effect, if another value is chosen in the dialog. */
-	readonly present: string | undefined;
-	readonly meaning: string;
-	/** The position of the value among the choices, counted from 1. */
-	readonly position: number;
-	readonly count: number;
-};
-
-function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, name: Name): OptionLine {
+function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, name: Name) {
 	const {label, choices, meaning} = options[name];
 	const value = textOf(name, values);
 	const present = textOf(name, presentOptions(state));
@@ -136,12 +124,16 @@ function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, 
 		name,
 		label,
 		value,
+		/** The value that is in effect, if another value is chosen in the dialog. */
 		present: present === value ? undefined : present,
 		meaning: meaning(values[name], state),
+		/** The position of the value among the choices, counted from 1. */
 		position: all.indexOf(values[name]) + 1,
 		count: all.length,
 	};
 }
+
+export type OptionLine = ReturnType<typeof lineOf>;
 
 export const optionLines = remembering(
 	({dialog, settings, view, isMouseOn}: State) => [dialog, settings, view, isMouseOn],
