@@ -6,8 +6,7 @@ import {useDispatch} from '../state/use-monitor.js';
 import {Hint} from '../widgets/hint.js';
 import {FixedLabel, Label} from '../widgets/label.js';
 import {TextInput} from '../widgets/text-input.js';
-import {CommandText} from './command-text.js';
-import {DialogBox, DialogGap, Paragraph, useDialogWidth, useIsLow} from './dialog-box.js';
+import {CommandText, DialogBox, DialogGap, Paragraph, useDialogWidth, useIsLow} from './dialog-box.js';
 
 const labelWidth = 10;
 /** Width of the field of a short value, in terminal columns. Longer text scrolls. */

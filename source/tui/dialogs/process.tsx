@@ -9,7 +9,7 @@ import {roughDuration, shortDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import {wrap} from '../../format/text/width.js';
 import type {Room} from '../layout.js';
-import {isAlarming} from '../panels/processes/process-cells.js';
+import {isAlarming} from '../panels/processes/processes-panel.js';
 import type {ProcessView} from '../state/dialogs.js';
 import {allProcesses} from '../state/processes/rows.js';
 import type {ProcessRow} from '../state/processes/state.js';

@@ -1,4 +1,4 @@
-/** The columns of the GPU table. `format/monitor-settings.ts` has their order and the default choice, `fit.ts` the order in which they disappear. */
+/** The columns of the GPU table. `format/monitor-settings.ts` has their order and the default choice, `gpus-panel.tsx` the order in which they disappear. */
 import type {ReactElement} from 'react';
 import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {shortBusId, shortModel} from '../../../format/readings.js';
@@ -7,7 +7,7 @@ import type {TableRow} from '../../state/gpus/fold.js';
 import {Label} from '../../widgets/label.js';
 import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
 import {EndTime, noteText, StateWord} from '../shared/row-words.js';
-import type {TableColumn} from '../shared/table-panel.js';
+import type {TableColumn} from '../../table/table-panel.js';
 import {GpuNumbers, History, Owner} from './cells.js';
 import {ProcessCell} from './process-cell.js';
 

@@ -17,7 +17,7 @@ import {useTable} from '../../table/use-table.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {leastWithBar} from '../shared/readings.js';
-import {TableOrder} from '../shared/table-panel.js';
+import {TableOrder} from '../../table/table-panel.js';
 import {isRepeated} from './cells.js';
 import {gpuColumns} from './columns.js';
 

@@ -8,7 +8,7 @@ import type {CellProperties} from '../../table/data-table.js';
 import type {Fit} from '../../table/fit-columns.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
 import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
-import type {TableColumn} from '../shared/table-panel.js';
+import type {TableColumn} from '../../table/table-panel.js';
 import {End, Owner, Process, State, TotalFree, TotalMemory, TotalUtilization} from './host-cells.js';
 
 type HostColumnName =

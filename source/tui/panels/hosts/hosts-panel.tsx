@@ -11,7 +11,7 @@ import {useMonitor} from '../../state/use-monitor.js';
 import type {Tone} from '../../themes/tones.js';
 import {FixedLabel, Label} from '../../widgets/label.js';
 import type {PanelProperties} from '../shared/panel-frame.js';
-import {TablePanel} from '../shared/table-panel.js';
+import {TablePanel} from '../../table/table-panel.js';
 import {hostColumns, hostFit} from './columns.js';
 
 const noteTones: Readonly<Record<NoteLine['level'], Tone>> = {asking: 'dim', problem: 'error', remark: 'warning'};

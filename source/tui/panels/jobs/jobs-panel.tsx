@@ -13,7 +13,7 @@ import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import type {PanelProperties} from '../shared/panel-frame.js';
 import {Nothing} from '../shared/readings.js';
-import {TablePanel, type TableColumn} from '../shared/table-panel.js';
+import {TablePanel, type TableColumn} from '../../table/table-panel.js';
 
 type Properties = CellProperties<JobRow>;
 

@@ -4,6 +4,7 @@ import {Box} from 'ink';
 import type {FreeGpus} from '../../../core/rules/pool/status.js';
 import {freeText} from '../../../format/free-gpus.js';
 import {gibibytes} from '../../../format/readings.js';
+import {states} from '../../../format/states.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {storeNow} from '../../state/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
@@ -48,10 +49,37 @@ export function Count({word, count, tone}: {readonly word: string; readonly coun
 	);
 }
 
-/** Shows the number of free GPUs, such as `Free 2 +1 MIG`. */
-export const FreeCount = ({free}: {readonly free: FreeGpus}): ReactElement => (
-	<FixedLabel tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</FixedLabel>
-);
+type CountsProperties = {
+	readonly free: FreeGpus;
+	readonly counts: Readonly<Record<'mine' | 'others' | 'drained' | 'unreserved' | 'errors', number>>;
+	readonly isShort: boolean;
+	/** Whether the GPUs were scanned. Otherwise, GPUs with errors are only unknown. Defaults to true. */
+	readonly isScanned?: boolean;
+	/** The counts that are also shown if they are zero. */
+	readonly always: ReadonlyArray<keyof CountsProperties['counts']>;
+};
+
+/** Shows how many GPUs are free, such as `Free 2 +1 MIG`, and how many are in each of the other states. */
+export function Counts({free, counts, isShort, isScanned = true, always}: CountsProperties): ReactElement {
+	const words = {
+		mine: ['Mine', 'mine'],
+		others: ['Others', 'others'],
+		drained: ['Drained', 'plain'],
+		unreserved: [isShort ? 'Unres' : states.unreserved.short, 'warning'],
+		errors: isScanned ? [isShort ? 'Err' : 'Error', 'error'] : ['Unknown', 'plain'],
+	} as const;
+	const names = (Object.keys(words) as Array<keyof typeof words>).filter(
+		(name) => counts[name] > 0 || always.includes(name),
+	);
+	return (
+		<>
+			<FixedLabel tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</FixedLabel>
+			{names.map((name) => (
+				<Count key={name} word={words[name][0]} count={counts[name]} tone={words[name][1]} />
+			))}
+		</>
+	);
+}
 
 export function PauseBadge(): ReactElement | undefined {
 	const seconds = useMonitor(({pause, nowMs}) => pause && (nowMs - pause.sinceMs) / 1000);

@@ -1,16 +1,16 @@
 /** The panel of a table, with the order, the filter and the tags of the table in its title. */
 import {useMemo, type ComponentType, type ReactElement, type ReactNode} from 'react';
-import {sanitize} from '../../../format/text/text.js';
-import type {TableName} from '../../state/panels/state.js';
-import {arrowOf, type SortBy} from '../../state/table/order.js';
-import {isFiltered} from '../../state/table/state.js';
-import {tables} from '../../state/table/tables.js';
-import {useMonitor} from '../../state/use-monitor.js';
-import {DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
-import {fitColumns, type Fit} from '../../table/fit-columns.js';
-import {useTable, type RowOf} from '../../table/use-table.js';
-import {Label} from '../../widgets/label.js';
-import {PanelFrame, useInnerWidth, type PanelProperties} from './panel-frame.js';
+import {sanitize} from '../../format/text/text.js';
+import type {TableName} from '../state/panels/state.js';
+import {arrowOf, type SortBy} from '../state/table/order.js';
+import {isFiltered} from '../state/table/state.js';
+import {tables} from '../state/table/tables.js';
+import {useMonitor} from '../state/use-monitor.js';
+import {DataTable, type CellProperties, type DataColumn} from './data-table.js';
+import {fitColumns, type Fit} from './fit-columns.js';
+import {useTable, type RowOf} from './use-table.js';
+import {Label} from '../widgets/label.js';
+import {PanelFrame, useInnerWidth, type PanelProperties} from '../panels/shared/panel-frame.js';
 
 type Titles = Readonly<Record<string, {readonly title: string}>>;
 
