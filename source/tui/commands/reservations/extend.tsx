@@ -31,24 +31,21 @@ export const extend = defineCommand<Form<Targets>>({
 	},
 	shellCommand: (form) => shellCommand([...commandOn('extend', form), '--duration', valueOf(form, 'duration')]),
 	async perform({world, store}, form) {
-		const {targets} = form;
 		const by = secondsOf(form);
 		const {requester} = store.getState().settings;
-		const {extended, notYours, notTimed} = await extendLeases(world, requester, {by: 'leases', leases: targets}, {by});
+		const {extended, notYours, notTimed} = await extendLeases(world, requester, {by: 'leases', leases: form.targets}, {by});
 		if (notTimed.length > 0) {
 			return failed(`Nothing extended: ${gpuList(notTimed)} held by a job, without an end time`);
 		}
 
-		const done = extended.map(({index}) => index);
-		return outcomeOfTargets(
-			{word: 'extended', targets, done, notYours},
-			` by ${longDuration(by)}`,
-			shellCommand([
-				...commandOn('extend', {...form, targets: targets.filter(({index}) => done.includes(index))}),
-				'--duration',
-				typedDuration(by),
-			]),
-		);
+		return outcomeOfTargets('extend', {
+			...form,
+			word: 'extended',
+			changed: extended,
+			notYours,
+			addition: ` by ${longDuration(by)}`,
+			flags: ['--duration', typedDuration(by)],
+		});
 	},
 	submitWord: () => 'Extend',
 	Dialog: ({dialog}) => (

@@ -89,17 +89,12 @@ export const release = defineCommand<Confirmation<Targets>>({
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'release')),
 	open: (state) => ask('release', targetsOf(state, 'release')),
 	shellCommand: (dialog) => shellCommand(commandOn('release', dialog)),
-	async perform({world, store}, {targets, namedLeaseId}) {
-		const {requester} = store.getState().settings;
-		const {released, notYours} = await releaseLeases(world, requester, {by: 'leases', leases: targets});
-		const done = released.map(({index}) => index);
+	async perform({world, store}, dialog) {
+		const {requester, engine} = store.getState().settings;
+		const {released, notYours} = await releaseLeases(world, requester, {by: 'leases', leases: dialog.targets});
 		return {
-			...outcomeOfTargets(
-				{word: 'released', targets, done, notYours},
-				'',
-				shellCommand(commandOn('release', {targets: released, namedLeaseId})),
-			),
-			undo: store.getState().settings.engine === undefined ? undoableOf(released) : [],
+			...outcomeOfTargets('release', {...dialog, word: 'released', changed: released, notYours}),
+			undo: engine === undefined ? undoableOf(released) : [],
 		};
 	},
 	Dialog: ReleaseDialog,
