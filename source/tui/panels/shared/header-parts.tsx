@@ -49,28 +49,28 @@ export function Count({word, count, tone}: {readonly word: string; readonly coun
 	);
 }
 
+type Counted = 'mine' | 'others' | 'drained' | 'unreserved' | 'errors';
+
 type CountsProperties = {
 	readonly free: FreeGpus;
-	readonly counts: Readonly<Record<'mine' | 'others' | 'drained' | 'unreserved' | 'errors', number>>;
+	readonly counts: Readonly<Record<Counted, number>>;
 	readonly isShort: boolean;
 	/** Whether the GPUs were scanned. Otherwise, GPUs with errors are only unknown. Defaults to true. */
 	readonly isScanned?: boolean;
 	/** The counts that are also shown if they are zero. */
-	readonly always: ReadonlyArray<keyof CountsProperties['counts']>;
+	readonly always: readonly Counted[];
 };
 
 /** Shows how many GPUs are free, such as `Free 2 +1 MIG`, and how many are in each of the other states. */
 export function Counts({free, counts, isShort, isScanned = true, always}: CountsProperties): ReactElement {
-	const words = {
+	const words: Readonly<Record<Counted, readonly [word: string, tone: Tone]>> = {
 		mine: ['Mine', 'mine'],
 		others: ['Others', 'others'],
 		drained: ['Drained', 'plain'],
 		unreserved: [isShort ? 'Unres' : states.unreserved.short, 'warning'],
 		errors: isScanned ? [isShort ? 'Err' : 'Error', 'error'] : ['Unknown', 'plain'],
-	} as const;
-	const names = (Object.keys(words) as Array<keyof typeof words>).filter(
-		(name) => counts[name] > 0 || always.includes(name),
-	);
+	};
+	const names = (Object.keys(words) as Counted[]).filter((name) => counts[name] > 0 || always.includes(name));
 	return (
 		<>
 			<FixedLabel tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</FixedLabel>
