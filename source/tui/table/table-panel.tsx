@@ -1,16 +1,83 @@
 /** The panel of a table, with the order, the filter and the tags of the table in its title. */
 import {useMemo, type ComponentType, type ReactElement, type ReactNode} from 'react';
+import {grown, shrunk, type Column, type GrowthRound, type Sacrifice} from '../../format/text/columns.js';
 import {sanitize} from '../../format/text/text.js';
+import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../panels/shared/panel-frame.js';
+import {leastWithBar} from '../panels/shared/readings.js';
 import type {TableName} from '../state/panels/state.js';
 import {arrowOf, type SortBy} from '../state/table/order.js';
+import {firstRowIn} from '../state/table/reduce.js';
 import {isFiltered} from '../state/table/state.js';
+import type {Table} from '../state/table/table.js';
 import {tables} from '../state/table/tables.js';
-import {useMonitor} from '../state/use-monitor.js';
-import {DataTable, type CellProperties, type DataColumn} from './data-table.js';
-import {fitColumns, type Fit} from './fit-columns.js';
-import {useTable, type RowOf} from './use-table.js';
+import {useDispatch, useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
-import {PanelFrame, useInnerWidth, type PanelProperties} from '../panels/shared/panel-frame.js';
+import {DataTable, markerWidth, type CellProperties, type DataColumn} from './data-table.js';
+
+type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer Row> ? Row : never;
+
+/**
+Returns the properties of a table except its columns, and which rows are in view, such as `1-24 of 64`.
+
+@param height - The number of rows that are in view at once.
+*/
+export function useTable<Name extends TableName>(name: Name, height: number) {
+	const dispatch = useDispatch();
+	const table = tables[name] as unknown as Table<RowOf<Name>>;
+	const rows = useMonitor(table.shown);
+	const before = useMonitor((state) => state[name].firstRow);
+	const tags = useMonitor((state) => state[name].tags);
+	const selected = useMonitor(table.selectedIndex);
+	const isFollowed = useMonitor(table.isFollowed);
+	const isMarked = useMonitor(({panels}) => panels.focus === name) || name === 'gpus';
+	const firstRow = firstRowIn(before, selected, {rows, height: Math.max(1, height), isFollowed, rules: table});
+	return {
+		table: {
+			rows,
+			firstRow,
+			selected: isMarked ? selected : undefined,
+			isTagged: (row: RowOf<Name>) => table.isTagged(row, tags),
+			onRow(index: number) {
+				dispatch({kind: 'pointed', at: {on: 'row', panel: name, index}});
+			},
+			onTitle(key: string) {
+				dispatch({kind: 'pointed', at: {on: 'heading', panel: name, key}});
+			},
+		},
+		range: rangeText(firstRow, Math.min(rows.length, firstRow + height), rows.length),
+	};
+}
+
+const isLoad = (name: string): boolean => name === 'utilization' || name === 'memory';
+
+/** How the columns of a table use the space that they have. */
+export type Fit<Name extends string> = {
+	/** Columns that shrink or disappear if space is short, in this order. */
+	readonly sacrifices: ReadonlyArray<Sacrifice<Name>>;
+	/** The maximum widths of columns if there is enough space. Columns grow in several rounds. */
+	readonly growth: ReadonlyArray<GrowthRound<Name>>;
+	/** The first of these columns that is visible gets the remaining space. */
+	readonly last: readonly Name[];
+	/** Number of blanks between columns. Defaults to 1. */
+	readonly gap?: number;
+};
+
+/** Returns the columns that fit, with the longest bars that are possible. A load with a number but no bar does not grow. */
+export function fitColumns<Name extends string>(
+	width: number,
+	least: ReadonlyArray<Column<Name>>,
+	{sacrifices, growth, last, gap = 1}: Fit<Name>,
+): ReadonlyArray<Column<Name>> {
+	const room = {width: width - markerWidth, gap};
+	const columns = shrunk(least, room, sacrifices);
+	const isNumber = (column: Column<Name>): boolean => isLoad(column.name) && column.width < leastWithBar;
+	const growing = new Set(columns.filter((column) => !isNumber(column)).map(({name}) => name));
+	const rounds = growth.map(
+		(round) => Object.fromEntries([...growing].map((name) => [name, round[name]])) as GrowthRound<Name>,
+	);
+	const rest = last.find((name) => columns.some((column) => column.name === name)) ?? columns.at(-1)?.name;
+	return grown(columns, room, rounds, rest).map((column) => (isNumber(column) ? {...column, align: 'end'} : column));
+}
 
 type Titles = Readonly<Record<string, {readonly title: string}>>;
 

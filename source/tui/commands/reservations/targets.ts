@@ -160,7 +160,7 @@ export const commandOn = (
 
 type Change = Pick<Targets, 'targets' | 'namedLeaseId'> & {
 	readonly word: 'released' | 'extended' | 'kept';
-	readonly changed: readonly HeldPart[];
+	readonly changed: ReadonlyArray<Pick<HeldPart, 'index'>>;
 	readonly notYours: readonly HeldPart[];
 	/** The end of the message, such as ` by 2 hours`. */
 	readonly addition?: string;

@@ -12,12 +12,10 @@ import {isFiltered} from '../../state/table/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {shownColumns} from '../../state/view/state.js';
 import {blockWidthOf, DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
-import {fitColumns} from '../../table/fit-columns.js';
-import {useTable} from '../../table/use-table.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {leastWithBar} from '../shared/readings.js';
-import {TableOrder} from '../../table/table-panel.js';
+import {fitColumns, TableOrder, useTable} from '../../table/table-panel.js';
 import {isRepeated} from './cells.js';
 import {gpuColumns} from './columns.js';
 

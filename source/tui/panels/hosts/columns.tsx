@@ -5,10 +5,9 @@ import {shortModel} from '../../../format/readings.js';
 import {sanitize} from '../../../format/text/text.js';
 import {namedHost, type GpuLine, type HostLine, type TotalLine} from '../../state/hosts/lines.js';
 import type {CellProperties} from '../../table/data-table.js';
-import type {Fit} from '../../table/fit-columns.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
 import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
-import type {TableColumn} from '../../table/table-panel.js';
+import type {Fit, TableColumn} from '../../table/table-panel.js';
 import {End, Owner, Process, State, TotalFree, TotalMemory, TotalUtilization} from './host-cells.js';
 
 type HostColumnName =

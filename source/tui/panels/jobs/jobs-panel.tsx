@@ -8,12 +8,11 @@ import {storeNow, type State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
-import type {Fit} from '../../table/fit-columns.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import type {PanelProperties} from '../shared/panel-frame.js';
 import {Nothing} from '../shared/readings.js';
-import {TablePanel, type TableColumn} from '../../table/table-panel.js';
+import {TablePanel, type Fit, type TableColumn} from '../../table/table-panel.js';
 
 type Properties = CellProperties<JobRow>;
 

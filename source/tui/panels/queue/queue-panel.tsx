@@ -10,7 +10,7 @@ import {waitingOf} from '../../state/queue/rows.js';
 import type {State} from '../../state/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {DataTable, markerWidth, type DataColumn} from '../../table/data-table.js';
-import {useTable} from '../../table/use-table.js';
+import {useTable} from '../../table/table-panel.js';
 import {Label} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {blockersOf, queueCells, queueColumns, queueNeeds, type QueueColumnName, type QueueNeeds} from './columns.js';
