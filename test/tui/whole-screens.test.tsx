@@ -161,7 +161,7 @@ test.each(Object.keys(scenes))('top draws the scene "%s" at every size', async (
 async function opened(box: Box, {begin}: MonitorCommand): Promise<State> {
 	let state = await seen(box);
 	const scan = {observation: await box.world.gpus.observe(), facts: factsIn(box, [81_234, 81_377])};
-	await begin!({
+	const action = await begin!({
 		world: box.world,
 		store: {
 			getState: () => state,
@@ -173,7 +173,7 @@ async function opened(box: Box, {begin}: MonitorCommand): Promise<State> {
 		scanOwn: async () => scan,
 		scanSelected: async () => ({gpus: [0], scan}),
 	} as never);
-	return state;
+	return action === undefined ? state : after(state, action);
 }
 
 /** Presses the key of a command on the last line on which the command is enabled. */
