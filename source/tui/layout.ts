@@ -26,7 +26,7 @@ export type Place = {
 /** Panels one above the other. */
 export type Stack = readonly Place[];
 
-export type Layout = {
+type Layout = {
 	/** Whether panels have borders on all sides, or only a title line, as on small terminals. */
 	readonly frame: 'boxed' | 'ruled';
 	/** Whether a line separates the last panel from the message below it. */
@@ -40,7 +40,7 @@ export type Layout = {
 	readonly alone?: PanelName;
 };
 
-export type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
+type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 
 /** Lines outside the panels: header, summary, message and footer. */
 const fixedRows = 4;

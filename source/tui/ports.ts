@@ -97,7 +97,7 @@ export type CommandLine = {
 };
 
 /** The lines that were typed earlier, newest last. Reading and adding never fail. */
-export type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
+type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 
 export type HostAnswer = {readonly exitCode: number; readonly stdout: string; readonly stderr: string};
 
@@ -152,7 +152,7 @@ Saves options. Options that are not passed keep their saved value.
 */
 export type SaveOptions = (options: Partial<OptionValues>) => Promise<Saved>;
 
-export type JobsPort = {
+type JobsPort = {
 	/**
 	Returns everybody's jobs that wait, run, or ended during the last day.
 

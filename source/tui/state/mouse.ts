@@ -6,7 +6,7 @@ import {tables} from './table/tables.js';
 import {offeredOptions} from './view/options.js';
 
 /** The target of a click. */
-export type Pointed =
+type Pointed =
 	/** A row. `index` counts all rows of the table, not only those in view. */
 	| {readonly on: 'row'; readonly panel: TableName; readonly index: number}
 	| {readonly on: 'heading'; readonly panel: TableName; readonly key: string}

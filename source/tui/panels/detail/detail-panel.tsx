@@ -75,7 +75,7 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 }
 
 /** Returns `GPU 0`, or `GPU 0 of 0-7` if its reservation is shown as one row. */
-export function amongText(index: number, state: State): string {
+function amongText(index: number, state: State): string {
 	const gpus = selectedGpus(state);
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
 }

@@ -30,7 +30,7 @@ export function focusPanel(state: State, focus: PanelName): State {
 }
 
 /** Focuses the GPU table, and shows all panels. */
-export function leavePanel(state: State): State {
+function leavePanel(state: State): State {
 	const shown = withPanels(state, {isZoomed: false});
 	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'gpus');
 }

@@ -36,7 +36,7 @@ type TableRules<Row> = RowRules<Row, State> &
 	};
 
 /** Changes of a table that are not caused by keys. */
-export type TableAction =
+type TableAction =
 	| {readonly kind: 'select'; readonly index: number}
 	| {readonly kind: 'move'; readonly by: number}
 	| {readonly kind: 'sort-by'; readonly title: string};
