@@ -83,7 +83,7 @@ export function createCommandRunner(outside: Outside) {
 		/** Handles a key that belongs to a command. */
 		async press(command: MonitorCommand): Promise<void> {
 			const isBegun = command.begin !== undefined && command.reasonAgainst(getState()) === undefined;
-			const begun = isBegun ? command.begin!(context) : openingOf(command, getState());
+			const begun = isBegun ? command.begin(context) : openingOf(command, getState());
 			// Waits only for a promise, because keys that arrived with this one must find the dialog open.
 			const opening = begun instanceof Promise ? await begun : begun;
 			if (opening !== undefined) {

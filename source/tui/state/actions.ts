@@ -1,7 +1,7 @@
 /** Everything that can change the state. An action that a key causes has the name of the key's intent. */
 import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
-import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
 import type {SeenHost} from '../ports.js';
+import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
 import type {tableIntents} from './table/tables.js';
 import type {SearchIntent} from './search.js';
 import type {OptionIntent} from './view/options.js';

@@ -47,11 +47,9 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};
 	}
 
-	if (isOpen && dialog.kind === 'command') {
-		return {...state, dialog: {...dialog, isBusy: false, complaint, candidates: []}};
-	}
-
-	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text: complaintText(complaint)});
+	return isOpen && dialog.kind === 'command'
+		? {...state, dialog: {...dialog, isBusy: false, complaint, candidates: []}}
+		: withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text: complaintText(complaint)});
 }
 
 /** Shows output of one or two lines in the message line, and longer output in a panel, unless another dialog was opened meanwhile. */

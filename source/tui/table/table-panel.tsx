@@ -166,7 +166,7 @@ export function TablePanel<Name extends TableName, ColumnName extends string>({
 				columns={fitting}
 				height={empty === undefined ? Math.min(height, table.rows.length + 1) : height}
 				width={innerWidth}
-				lineOf={lineOf && ((row) => lineOf(row, fitting))}
+				lineOf={lineOf && ((row): ReactNode => lineOf(row, fitting))}
 				onTitle={sortsByTitle ? table.onTitle : undefined}
 				empty={empty === undefined ? undefined : <Label tone="dim">{empty}</Label>}
 			/>
