@@ -1,8 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Config} from '../config/config.js';
 import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
-import type {JobList} from '../core/model/jobs.js';
 import type {Store} from '../core/model/ports.js';
+import {jobRows, type JobRow} from '../core/rules/jobs/rows.js';
 import {decodeSharedScan} from '../core/rules/pool/shared-scan.js';
 import type {AuditEntry, GpuReading, Requester, Snapshot} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
@@ -68,7 +68,7 @@ type PoolForCompletion = {
 	readonly snapshot: Snapshot;
 	readonly audit: readonly AuditEntry[];
 	readonly readings: readonly GpuReading[] | undefined;
-	readonly jobs: JobList | undefined;
+	readonly jobs: readonly JobRow[] | undefined;
 };
 
 /** Reads what completion needs from the pool, without changing the pool. Throws if there is no pool. */
@@ -91,7 +91,14 @@ export async function readPool(
 		]);
 		const account = {...host.account, outsideName: provenAccount(snapshot, host)};
 		const readings = wantsReadings ? await readGpus(store, snapshot, {clock, config, host}) : undefined;
-		return {requester: requesterOf(account), snapshot, audit, readings, jobs};
+		const requester = requesterOf(account);
+		return {
+			requester,
+			snapshot,
+			audit,
+			readings,
+			jobs: jobs && jobRows(jobs, {account: requester.account, isAll: false}),
+		};
 	} finally {
 		await store.close();
 	}

@@ -2,11 +2,12 @@
 import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
-import type {NamedLimit} from '../core/rules/policy/keys.js';
+import type {NamedLimit} from '../core/rules/policy/limit-keys.js';
 import type {DeviceHolders} from '../core/model/device-holders.js';
 import type {EnvironmentFacts} from '../core/model/environment.js';
 import type {GrantedGpu, Isolate, IsolationCheck} from '../core/model/isolation.js';
 import type {BindToNodes} from '../core/model/numa.js';
+import type {AccountRoom} from '../core/model/other-hosts.js';
 import type {Delivery} from '../core/model/notice-request.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {Engine} from '../core/operations/engine.js';
@@ -160,7 +161,11 @@ export type App = {
 	readonly remoteQueue: (
 		host: string,
 		signal?: AbortSignal,
-	) => Promise<{readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>}>;
+	) => Promise<{
+		readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>;
+		/** The limit of our account there. Undefined without a limit, and if unknown. */
+		readonly room?: AccountRoom | undefined;
+	}>;
 	/**
 	Runs this program on another host by ssh, in this terminal. Signals reach the remote command, which ends when the connection ends. If the host does
 	not answer within a few seconds, prints a line with its name on stderr. Resolves with the exit code of the command, or with 255 if ssh fails or the

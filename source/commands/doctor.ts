@@ -13,6 +13,7 @@ import {
 	type Finding,
 } from '../core/rules/pool/diagnosis.js';
 import {judgeUnknownNames, limitedNamesIn} from '../core/rules/limits/diagnosis.js';
+import {judgeView} from '../core/rules/reclaim/diagnosis.js';
 import {judgeTargets} from '../core/rules/notices/diagnosis.js';
 import {judgeEnvironment} from '../core/rules/pool/environment.js';
 import {emptyPlan} from '../core/model/plan.js';
@@ -183,6 +184,7 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 		...judgePolicy(snapshot, store.shell),
 		...(await limitFindings(app, snapshot)),
 		...judgeKeeping(snapshot, posted?.ageSeconds),
+		...judgeView(snapshot, seen, host.self.namespace),
 		...(await lossFindings(snapshot)),
 		...kept,
 		...scanned,

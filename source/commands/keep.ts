@@ -4,6 +4,7 @@ import {idleRulesOf} from '../core/rules/policy/idle-rules.js';
 import {policyValue, type StoredPolicy} from '../core/rules/policy/policy.js';
 import {CanhazgpuError} from '../errors.js';
 import {eventLine} from '../format/events.js';
+import {isReturn} from '../format/returns.js';
 import {typedDuration} from '../format/text/durations.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
@@ -15,10 +16,8 @@ import {keepHeapSmall} from './shared/small-heap.js';
 const scanMs = 30_000;
 const retryMs = 5000;
 
-const isAboutReturn = ({kind, reason}: AuditEntry): boolean =>
-	kind === 'idle' ||
-	kind === 'beyond-limit' ||
-	(kind === 'ended' && (reason === 'reclaimed' || reason === 'beyond-limit'));
+const isAboutReturn = (entry: AuditEntry): boolean =>
+	entry.kind === 'idle' || entry.kind === 'beyond-limit' || isReturn(entry);
 
 /** Opens the pool, and tries again while its store cannot be reached. Undefined if the user has interrupted that. */
 async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld | undefined> {

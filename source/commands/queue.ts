@@ -10,6 +10,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
 import {queueRows} from '../core/rules/queue/queue-rows.js';
+import {ownRoom} from './shared/own-room.js';
 import {jsonFlag} from './shared/common-flags.js';
 import {recentLossText} from './shared/data-loss.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
@@ -124,7 +125,7 @@ export const queue: Command = {
 			const snapshot = await readForDisplay(world);
 			const rows = queueRows(snapshot);
 			if (input.config.get('queue.json') === true) {
-				app.print(harmlessJson(queueJson(rows)));
+				app.print(harmlessJson(queueJson(rows, ownRoom(app, world, snapshot))));
 			} else {
 				const {now} = snapshot;
 				app.print(

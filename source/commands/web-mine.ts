@@ -9,6 +9,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
 import type {MineAddress} from '../web/index.js';
+import {createOwnJobs} from './jobs/own-jobs.js';
 import {remindOfGrant} from './shared/acquire.js';
 
 export function checkMine(input: Input): void {
@@ -76,6 +77,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 				return requesterOf(host.account).account;
 			},
 			requester: () => app.requester(undefined),
+			jobs: createOwnJobs(app),
 			served(request, grant) {
 				void remindOfGrant(app, request, grant);
 			},

@@ -223,8 +223,10 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 		reason === undefined
 			? `${gpuList(gpus)} is healthy again`
 			: `${gpuList(gpus)} is unhealthy (${harmless(reason)}) and will not be handed out`,
-	submitted: ({jobId = '', count = 1, ...record}) =>
-		`${whoText(record)} submitted ${count === 1 ? 'job' : `an array of ${count} jobs,`} ${harmless(jobId)}`,
+	submitted: ({jobId = '', count = 1, value, ...record}) =>
+		value === 'again'
+			? `${whoText(record)} started ${count === 1 ? 'job' : `${count} jobs of array`} ${harmless(jobId)} again`
+			: `${whoText(record)} submitted ${count === 1 ? 'job' : `an array of ${count} jobs,`} ${harmless(jobId)}`,
 	finished: ({jobId = '', value = '', reason, ...record}) =>
 		`job ${harmless(jobId)} of ${holderText(record)} ${jobEnds.get(value) ?? 'has ended'}${afterColon(reason)}`,
 	notice: ({reason}) => harmless(reason ?? 'something happened'),

@@ -1,5 +1,5 @@
 /** Texts about idle reservations that go back to the pool, or that their owners keep. */
-import type {Warning} from '../core/rules/policy/idle-rules.js';
+import type {Parked, Warning} from '../core/rules/policy/idle-rules.js';
 import type {BeyondLimit} from '../core/rules/limits/slack.js';
 import {clockTime} from './text/days.js';
 import {gpuList} from './text/gpu-list.js';
@@ -13,8 +13,8 @@ const whenText = (deadline: number, now: number, clock: Clock): string =>
 	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody waits';
 
 /** Returns `idle, goes back at 12:04 unless used`. */
-export const idleText = ({deadline}: Warning, now: number): string =>
-	`idle, goes back ${whenText(deadline, now, (time) => clockTime(time, now))}`;
+export const idleText = ({deadline}: Warning, now: number, clock: Clock = (time) => clockTime(time, now)): string =>
+	`idle, goes back ${whenText(deadline, now, clock)}`;
 
 /** Returns `idle since 11:04, goes back at 12:04 unless used`. */
 export const idleSinceText = ({since, deadline}: Warning, now: number, clock: Clock): string =>
@@ -35,16 +35,30 @@ export function shortIdleText(
 	return deadline > now ? `${verb} at ${clock(deadline)}` : `${verb} if wanted`;
 }
 
+/** Returns `parked since 10:04 (no load)` for GPUs that hold memory and do nothing. */
+export const parkedText = ({since}: Parked, clock: Clock): string => `parked since ${clock(since)} (no load)`;
+
 /** Returns `kept until 18:00 even if idle`. */
 export const keptText = (keepUntil: number, clock: Clock): string => `kept until ${clock(keepUntil)} even if idle`;
 
 /** Returns `beyond its limit of 4 GPUs`, and when the GPUs go back if somebody waits for them. */
-export function beyondLimitText({limit, deadline}: BeyondLimit, now: number): string {
+export function beyondLimitText(
+	{limit, deadline}: BeyondLimit,
+	now: number,
+	clock: Clock = (time) => clockTime(time, now),
+): string {
 	const words = `beyond its limit of ${counted(limit.value, 'GPU')}`;
-	return deadline === undefined
-		? words
-		: `${words}, goes back ${deadline > now ? `at ${clockTime(deadline, now)}` : 'now'}`;
+	return deadline === undefined ? words : `${words}, goes back ${deadline > now ? `at ${clock(deadline)}` : 'now'}`;
 }
+
+/** Returns the warning for the owner: `GPU 3 goes back at 12:04: you hold more than your limit of 4 GPUs`. */
+export const ownLimitText = (
+	gpus: readonly number[],
+	{limit, deadline = 0}: BeyondLimit,
+	now: number,
+	clock: Clock,
+): string =>
+	`${gpuList(gpus)} ${gpus.length === 1 ? 'goes' : 'go'} back ${deadline > now ? `at ${clock(deadline)}` : 'now'}: you hold more than your limit of ${counted(limit.value, 'GPU')}`;
 
 /** Returns when the GPUs go back, for whichever reason comes first. */
 export function reclaimTimeOf({

@@ -10,7 +10,7 @@ import {gpuList} from './text/gpu-list.js';
 import {counted} from './text/numbers.js';
 import type {Paint} from './text/paint.js';
 import {ruledTable, type Cell, type Sacrifices} from './text/table.js';
-import {shownVia} from './text/note.js';
+import {noteWords, shownVia} from './text/note.js';
 import {sanitize, shorten} from './text/text.js';
 
 /** Returns what a pending job waits for. */
@@ -62,6 +62,14 @@ export function detailsText(row: JobRow, now: number): string {
 			return details.length === 0 ? '-' : details.join(', ');
 		}
 	}
+}
+
+const absentWhenNothing = (text: string): string | undefined => (text === '-' ? undefined : text);
+
+/** Returns the details with the interface that submitted the job: `waits for 2 GPUs (via mcp claude-code)`. */
+export function detailsCell(row: JobRow, now: number): string {
+	const details = detailsText(row, now);
+	return row.via === undefined ? details : noteWords({note: absentWhenNothing(details), via: row.via});
 }
 
 /** Returns how long the job has run, or has waited. */
@@ -122,7 +130,7 @@ export function jobsTable(rows: readonly JobRow[], paint: Paint, {now, width, ha
 			row.count === undefined ? '-' : String(row.count),
 			timeText(row, now),
 			shorten(sanitize(row.command), 60),
-			shorten(detailsText(row, now), 80),
+			shorten(detailsCell(row, now), 80),
 		]),
 		paint,
 		{width, sacrifices: sacrifices.filter(([title]) => hasUsers || title !== 'USER')},
@@ -147,6 +155,7 @@ export const jobJson = (row: JobRow, now: number) => ({
 	after: absentWhenEmpty(row.after.map((dependency) => dependencyWord(dependency))),
 	begin: optionalTimestamp(row.begin),
 	waits: row.start === undefined ? undefined : startText(row.start, now),
+	details: absentWhenNothing(detailsText(row, now)),
 	submit_time: timestamp(row.submitTime),
 	start_time: optionalTimestamp(row.startTime),
 	end_time: optionalTimestamp(row.endTime),

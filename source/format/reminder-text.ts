@@ -7,7 +7,19 @@ import {counted} from './text/numbers.js';
 import {sanitize} from './text/text.js';
 
 export function reminderText(
-	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, idle, beyondLimit, note, owner}: Reminder,
+	{
+		kind,
+		gpus,
+		remainingSeconds = 0,
+		memoryMiB = 0,
+		usedMiB = 0,
+		idle,
+		beyondLimit,
+		parked,
+		reclaimed,
+		note,
+		owner,
+	}: Reminder,
 	hostname: string,
 ): string {
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
@@ -36,6 +48,18 @@ export function reminderText(
 		const {mostGpus, deadline, now} = beyondLimit;
 		const back = deadline > now ? `at ${clockTime(deadline, now)}` : 'soon';
 		return `${where} you hold more than your limit of ${counted(mostGpus, 'GPU')}, and somebody else waits. Your reservation of ${gpuList(gpus)}${about} goes back to the pool ${back}: end what runs there before. To give it back now: canhazgpu release --gpu-ids ${gpuRanges(gpus)}`;
+	}
+
+	if (kind === 'parked' && parked !== undefined) {
+		const {since, now} = parked;
+		return `${where} your reservation of ${gpuList(gpus)}${about} has held memory without any load since ${clockTime(since, now)}. It is not taken from you. If you do not need it: canhazgpu release --gpu-ids ${gpuRanges(gpus)}`;
+	}
+
+	if (kind === 'reclaimed' && reclaimed !== undefined) {
+		const {reason, endedAt, now} = reclaimed;
+		const why =
+			reason === 'reclaimed' ? 'because it was idle' : 'because it was beyond your limit and somebody else waited';
+		return `${where} your reservation of ${gpuList(gpus)}${about} went back to the pool at ${clockTime(endedAt, now)}, ${why}. No process was ended. To reserve again: canhazgpu reserve --gpus ${gpus.length}`;
 	}
 
 	return kind === 'ending'

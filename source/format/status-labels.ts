@@ -3,7 +3,7 @@ import type {GpuProcess} from '../core/model/types.js';
 import {ownerText} from './owner.js';
 import {firstOf, mebibytes} from './text/numbers.js';
 import {clockTime} from './text/days.js';
-import {beyondLimitText, idleText, keptText as keptUntilText} from './idle-text.js';
+import {beyondLimitText, idleText, keptText as keptUntilText, parkedText as parkedSinceText} from './idle-text.js';
 import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
@@ -126,7 +126,7 @@ function stateDetails(row: StatusRow): string {
 			}
 
 			return row.lease?.partialQueueId === undefined
-				? [warningText(row), limitText(row), leaseDetails(row), keptText(row)]
+				? [warningText(row), parkedText(row), limitText(row), leaseDetails(row), keptText(row)]
 						.filter((part) => part !== undefined)
 						.join(', ')
 				: 'held for a request in the queue';
@@ -146,6 +146,10 @@ export function warningText(row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'warn
 /** Returns `beyond its limit of 4 GPUs, goes back at 12:04` for a reservation that its account may only have while nobody else waits. */
 export const limitText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'beyondLimit'>): string | undefined =>
 	row.beyondLimit && beyondLimitText(row.beyondLimit, nowOf(row));
+
+/** Returns `parked since 10:04 (no load)` for a reservation that has held memory without load for hours. */
+const parkedText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'parked'>): string | undefined =>
+	row.parked && parkedSinceText(row.parked, (time) => clockTime(time, nowOf(row)));
 
 /** Returns `kept until 18:00 even if idle` for a reservation that its owner keeps. */
 export const keptText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'keepUntil'>): string | undefined =>

@@ -128,7 +128,7 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 	const gpuCount = pool?.gpuCount ?? 0;
 	const {drains, drainProblem} = drainsOf(raw.drains, gpuCount, raw.now);
 	const {policy, policyProblem} = policyOf(raw.policy);
-	const {alerts, dataLoss, baselines, overuse} = decodeAlerts(storedOf(raw.alerts));
+	const {alerts, dataLoss, baselines, overuse, returned} = decodeAlerts(storedOf(raw.alerts));
 	return {
 		now: raw.now,
 		storeUptimeSeconds: raw.storeUptimeSeconds,
@@ -143,6 +143,7 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		dataLoss,
 		baselines,
 		overuse,
+		...(returned.length > 0 && {returned}),
 		alertsProblem: typeof raw.alerts === 'object' ? problemOf(raw.alerts) : undefined,
 		stored: {drains: storedOf(raw.drains), alerts: storedOf(raw.alerts), policy: storedOf(raw.policy)},
 		revision: decodeRevision(storedOf(raw.revision), raw.run),

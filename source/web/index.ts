@@ -7,14 +7,14 @@ import {occupancyOf} from '../core/operations/history/occupancy.js';
 import type {CanhazgpuError} from '../errors.js';
 import {createNextRead} from '../core/live/live-view.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
-import {jobJson} from '../format/jobs.js';
 import {countUserSeconds} from '../core/live/user-seconds.js';
 import {heldUseJson} from '../format/tables/held-use.js';
 import {limitsFor} from '../core/operations/limits.js';
 import {defaultSeconds} from '../core/rules/limits/limits.js';
 import {createActor, type ActorOptions} from './act/actions.js';
 import {createSessions} from './act/sessions.js';
-import {jobWith, type ShownCommands} from './api/commands.js';
+import type {ShownCommands} from './api/commands.js';
+import {jobsJson} from './api/jobs-json.js';
 import {createRemoteHosts, type HostOptions} from './api/hosts.js';
 import {createMetrics} from './api/metrics.js';
 import {occupancyJson} from './api/occupancy-json.js';
@@ -38,6 +38,7 @@ export type MineAddress = {
 	readonly admits: (socket: Socket) => boolean;
 	readonly account: string;
 	readonly requester: ActorOptions['requester'];
+	readonly jobs: ActorOptions['jobs'];
 	readonly served: ActorOptions['served'];
 	readonly opened: () => void;
 	/** Called when the server can answer requests. `newLink` creates a sign-in link to the page. */
@@ -155,6 +156,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 			createActor({
 				world: pool.actingWorld,
 				requester: mine.requester,
+				jobs: mine.jobs,
 				monotonicMs: clock.monotonicMs,
 				served: mine.served,
 				failed: options.complain,
@@ -177,10 +179,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 					clock.monotonicMs,
 					newestEvent,
 				),
-				jobs: createNextRead(async () => {
-					const {rows, now} = await options.jobs(await pool.world());
-					return rows.map((row) => jobJson(jobWith(row, commands), now));
-				}),
+				jobs: createNextRead(async () => jobsJson(await options.jobs(await pool.world()), commands)),
 				heldUse: createReports(
 					async ({hours}: HoursQuestion) => heldUseJson(await heldUseOf(await pool.world(), hours, use.nameOf)),
 					clock.monotonicMs,

@@ -1,7 +1,8 @@
 /** The client of the official SDK, connected to `canhazgpu mcp` in a box. */
 import {Client, type CallToolResult, type Progress} from '@modelcontextprotocol/client';
-import {StdioClientTransport} from '@modelcontextprotocol/client/stdio';
+import {StdioClientTransport, type StdioServerParameters} from '@modelcontextprotocol/client/stdio';
 import {expect, onTestFinished} from 'vitest';
+import {commandAs, directoryOf, type Account} from '../_helpers/machine/accounts.js';
 import {starter, starterText, type Box} from '../_helpers/program/cli.js';
 
 export type Answer = {
@@ -41,23 +42,36 @@ export function expectError({isError, words, json}: Answer, pattern: RegExp, abo
 	expect(json, about).toBeUndefined();
 }
 
+type Options = {readonly name?: string; readonly flags?: readonly string[]};
+
 /** Starts a server and connects to it. Both end with the test. */
-export async function connect(
-	box: Box,
-	{name = 'claude-code', flags = []}: {readonly name?: string; readonly flags?: readonly string[]} = {},
-): Promise<Agent> {
+export const connect = async (box: Box, {name = 'claude-code', flags = []}: Options = {}): Promise<Agent> =>
+	connectTo(name, {
+		command: starter,
+		args: [...starterText, 'mcp', ...flags],
+		env: {...box.environment},
+		cwd: box.home,
+	});
+
+/** Starts a server of another account on the Redis pool of a box, and connects to it. Needs root. */
+export async function connectAs(account: Account, box: Box, {name = 'claude-code', flags = []}: Options = {}) {
+	const home = directoryOf(account);
+	const [command, ...args] = commandAs(account, ['mcp', ...flags]);
+	return connectTo(name, {
+		command,
+		args,
+		env: {...box.environment, HOME: home, XDG_CACHE_HOME: home, CANHAZGPU_POOL_DIRECTORY: home},
+		cwd: '/',
+	});
+}
+
+async function connectTo(name: string, server: StdioServerParameters): Promise<Agent> {
 	const client = new Client({name, version: '1.0.0'});
 	const notices: string[] = [];
 	client.setNotificationHandler('notifications/message', ({params}) => {
 		notices.push(String(params.data));
 	});
-	const transport = new StdioClientTransport({
-		command: starter,
-		args: [...starterText, 'mcp', ...flags],
-		env: {...box.environment},
-		cwd: box.home,
-		stderr: 'pipe',
-	});
+	const transport = new StdioClientTransport({...server, stderr: 'pipe'});
 	let stderr = '';
 	transport.stderr?.on('data', (data: Uint8Array) => {
 		stderr += data.toString();

@@ -132,7 +132,7 @@ describe.each(
 		expect((await box.run('run --gpus 2 --nonblock -- true')).exitCode).toBe(0);
 		await agent.call('gpu_release');
 		await untilState(agent, id, 'running');
-		expectError(await agent.call('gpu_reserve'), /^Agents hold 2 of the 2 GPUs that they may hold together\. /v);
+		expectError(await agent.call('gpu_reserve'), /^Not enough GPUs available\. Requested: 1, Available: 0 \(agents hold 2 of at most 2 GPUs together\)\. /v);
 		await agent.call('gpu_cancel', {job_id: id});
 	});
 });

@@ -74,6 +74,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		expiryTime: type === 'manual' ? now + 1000 : undefined,
 		remindedOf: undefined,
 		idle: {since: now - 50, seen: now},
+		parked: {since: now - 50, seen: now},
 		keepUntil: now + 10,
 		slack: {groups: [word('group')]},
 		endsBy: now + 2000,

@@ -3,11 +3,11 @@ import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import {limitedNamesIn} from '../../core/rules/limits/diagnosis.js';
-import {definitionOf, limitKeyFor, limitNames} from '../../core/rules/policy/keys.js';
+import {definitionOf} from '../../core/rules/policy/keys.js';
+import {limitKeyFor, limitNames} from '../../core/rules/policy/limit-keys.js';
 import {instancesOf, instanceText} from '../../core/rules/mig/instances.js';
 import {inventory} from '../../core/rules/allocation/instances.js';
-import {jobRows} from '../../core/rules/jobs/rows.js';
-import type {JobList} from '../../core/model/jobs.js';
+import type {JobRow} from '../../core/rules/jobs/rows.js';
 import type {
 	AuditEntry,
 	GpuReading,
@@ -29,7 +29,8 @@ type Known = {
 	readonly snapshot?: Snapshot;
 	readonly audit: readonly AuditEntry[];
 	readonly readings?: readonly GpuReading[] | undefined;
-	readonly jobs?: JobList | undefined;
+	/** The user's jobs that wait, run, or ended during the last day. */
+	readonly jobs?: readonly JobRow[] | undefined;
 };
 
 function holdingText(lease: Lease, {now}: Snapshot, requester: Requester): string {
@@ -137,13 +138,7 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 					.map((held) => labelOf(held)),
 				...audit.filter(({account}) => account === requester.account).map(({label}) => label),
 			]),
-		jobs: (_, {jobs, requester: {account}}) =>
-			jobs === undefined
-				? []
-				: jobRows(jobs, {account, isAll: false}).map(({id, state, command}) => ({
-						word: id,
-						about: `${state}: ${command}`,
-					})),
+		jobs: (_, {jobs = []}) => jobs.map(({id, state, command}) => ({word: id, about: `${state}: ${command}`})),
 		leases: (snapshot, {requester}) => ownLeases(snapshot, requester),
 		'queue-entries': ({queue, now}, {requester}) =>
 			queue.flatMap((record) =>

@@ -1,12 +1,6 @@
 import {requirePool} from '../../core/rules/pool/pool.js';
-import {
-	definitionOf,
-	limitKeyFor,
-	limitNames,
-	namedLimitOf,
-	policyKeyNames,
-	type NamedLimit,
-} from '../../core/rules/policy/keys.js';
+import {definitionOf, policyKeyNames} from '../../core/rules/policy/keys.js';
+import {limitKeyFor, limitNames, namedLimitOf, type NamedLimit} from '../../core/rules/policy/limit-keys.js';
 import {unknownKey, type PolicyChange} from '../../core/rules/policy/policy-changes.js';
 import {changePolicy, replacePolicy} from '../../core/operations/pool/policy.js';
 import {readForDisplay} from '../../core/operations/transact.js';

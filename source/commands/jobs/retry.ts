@@ -1,10 +1,8 @@
-import {retryJobs} from '../../core/operations/jobs/jobs.js';
-import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import type {Command} from '../../command-line/command.js';
-import {startWrappers} from '../shared/detached/start-wrappers.js';
 import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
 import {withWorld} from '../shared/with-world.js';
 import {jobIdsOf} from './job-words.js';
+import {startAgain} from './start-again.js';
 
 const startedText = (ids: readonly string[]): string =>
 	`Started ${ids.length === 1 ? 'job' : 'jobs'} ${ids.join(', ')} again`;
@@ -29,21 +27,7 @@ export const retry: Command = {
 		}
 
 		return withWorld(app, {}, async (world) => {
-			if (world.engine !== undefined) {
-				app.print(startedText(await world.engine.jobs.retry(app.requester(undefined), ids)));
-				return 0;
-			}
-
-			const detaching = await app.loadDetaching();
-			detaching.prepareLogs();
-			const jobs = await retryJobs(
-				world,
-				app.requester(undefined),
-				ids,
-				({words, directory, seal}) => seal === detaching.seal([words, directory]),
-			);
-			await startWrappers(app, world, jobs, {isNewLog: false});
-			app.print(startedText(jobs.map((job) => jobIdOf(job))));
+			app.print(startedText(await startAgain(app, world, app.requester(undefined), ids)));
 			return 0;
 		});
 	},

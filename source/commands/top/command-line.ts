@@ -1,5 +1,5 @@
 /** Runs commands typed into the monitor, on the pool that the monitor shows. */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, withFallback} from '../../errors.js';
 import {intervalText} from '../../format/text/durations.js';
 import {createPaint} from '../../format/text/paint.js';
 import {shellCommand, shellWords} from '../../format/text/shell.js';
@@ -7,9 +7,11 @@ import type {App, OpenWorld} from '../../app/contract.js';
 import {themeNames, usualScanIntervals} from '../../format/monitor-settings.js';
 import type {CommandLine, LineOptions, LiveOutput} from '../../tui/ports.js';
 import type {Grammar, Input} from '../../command-line/command.js';
+import type {JobRow} from '../../core/rules/jobs/rows.js';
 import {candidatesOf} from '../../command-line/completion/known-values.js';
 import {completeWords} from '../../command-line/completion/words.js';
 import {globalFlags} from '../../command-line/flags.js';
+import {listJobs} from '../jobs/list-jobs.js';
 import type {HostOutputs} from './hosts.js';
 import {namingReplaced} from './replaced.js';
 
@@ -82,6 +84,13 @@ function logIdIn([, ...words]: readonly string[]): string {
 
 	return id;
 }
+
+/** Returns the user's jobs that wait, run, or ended during the last day. Returns none while the jobs cannot be read. */
+const ownJobs = async (world: OpenWorld, account: string): Promise<readonly JobRow[]> =>
+	withFallback(
+		async () => (await listJobs(world, {account, isAll: false})).rows,
+		() => [],
+	);
 
 const programs = new Set(['canhazgpu', 'chg']);
 
@@ -204,6 +213,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts, logOf
 	},
 	inShell: (line) => shellCommand(['canhazgpu', ...withoutHostWord(wordsOf(line), hosts.own)]),
 	async complete(line, seen) {
+		const requester = app.requester(undefined);
 		const start = line.search(/(?<!\S)\S*$/v);
 		const before = line.slice(0, start).split(/\s+/v).filter(Boolean);
 		const completed = await namingReplaced(async () =>
@@ -218,7 +228,13 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts, logOf
 				find: grammar.find,
 				globals: {},
 				isDescribed: false,
-				know: async (kind) => candidatesOf(kind, {...seen, requester: app.requester(undefined), hosts: hosts.names}),
+				know: async (kind) =>
+					candidatesOf(kind, {
+						...seen,
+						requester,
+						hosts: hosts.names,
+						jobs: kind === 'jobs' ? await ownJobs(world, requester.account) : [],
+					}),
 			}),
 		);
 		return {start, candidates: completed.kind === 'words' ? completed.candidates.map(({word}) => word) : []};

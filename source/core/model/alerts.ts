@@ -37,6 +37,19 @@ export type Overuse = {
 	readonly isReminded: boolean;
 };
 
+/** A reservation that went back to the pool after a warning, until its owner is notified. */
+export type ReturnNote = {
+	/** The owner's account. */
+	readonly account: string;
+	readonly label?: string;
+	readonly gpus: readonly number[];
+	readonly leaseId: string;
+	readonly reason: 'reclaimed' | 'beyond-limit';
+	/** Store time of the end. */
+	readonly endedAt: number;
+	readonly note?: string;
+};
+
 /** A loss of the store's newest commits, and its repair by a process that had read them. Times are on the store's clock. */
 export type DataLoss = {
 	readonly restoredAt: number;

@@ -29,7 +29,7 @@ export const auditKinds = [
 	/** A reservation beyond its account's limit goes back to the pool at `until`. If the record has a `reason`, the warning was withdrawn. */
 	'beyond-limit',
 	'health',
-	/** `count` detached jobs were submitted. */
+	/** `count` detached jobs were submitted. If the `value` is `again`, they had ended and were started again. */
 	'submitted',
 	/** A detached job ended in the state `value`. */
 	'finished',

@@ -28,3 +28,13 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 /** Whether a status has a plausible size and depth, so that it is safe to show. */
 export const isPlausibleStatus = (rows: readonly unknown[]): boolean =>
 	rows.length <= mostGpus && !isDeeper(rows, deepest);
+
+/** The room under the limit of our account on a host. */
+export type AccountRoom = {
+	/** How many GPUs the account can hold. */
+	readonly mostGpus: number;
+	/** How many GPUs a new request can get without waiting for its own account. */
+	readonly leftGpus: number;
+	/** Whether a reservation of whole GPUs may exceed the limit while nobody else waits. */
+	readonly hasSlack: boolean;
+};

@@ -8,6 +8,7 @@ import type {
 	Alert,
 	MemoryBaseline,
 	Overuse,
+	ReturnNote,
 	PolicySetting,
 	Pool,
 	PoolEvent,
@@ -66,6 +67,7 @@ export type Write =
 			readonly dataLoss?: DataLoss;
 			readonly baselines?: ReadonlyMap<number, MemoryBaseline>;
 			readonly overuse?: readonly Overuse[];
+			readonly returned?: readonly ReturnNote[];
 	  }
 	/** Records that, after a loss of data, all commits up to this count are restored. */
 	| {readonly kind: 'restored'; readonly count: number};

@@ -4,12 +4,12 @@ clock, unless a name says otherwise. An unknown value is `undefined`, never 0.
 */
 
 import type {ProviderName} from './observation.js';
-import type {DataLoss, Alert, MemoryBaseline, Overuse} from './alerts.js';
+import type {DataLoss, Alert, MemoryBaseline, Overuse, ReturnNote} from './alerts.js';
 import type {EligibleInstance, HeldInstance} from './mig.js';
 import type {GpuGroup, Need} from './need.js';
 
 export type {AuditBefore, AuditEntry, AuditKind, AuditQuery, AuditRecord} from './audit.js';
-export type {Alert, DataLoss, MemoryBaseline, Overuse} from './alerts.js';
+export type {Alert, DataLoss, MemoryBaseline, Overuse, ReturnNote} from './alerts.js';
 export type {EligibleInstance, HeldInstance, InstanceName, InstanceNeed, InstanceOfGpu} from './mig.js';
 export type {GpuGroup, GpuLink, GpuLinks, Need} from './need.js';
 export type {
@@ -76,6 +76,21 @@ export type LeaseIdle = {
 	readonly deadline?: number;
 	/** The deadline in the last reminder to the owner. */
 	readonly remindedOf?: number;
+	/** The machine's clock when the warning began. */
+	readonly timer?: GraceTimer;
+};
+
+/** A reading of the machine's monotonic clock, which changes of the date do not affect. See `MonotonicClock`. */
+export type GraceTimer = {readonly clock: string; readonly seconds: number};
+
+/** How long a whole reservation has held memory without any load. Kept in its leases like {@link LeaseIdle}. */
+export type LeaseParked = {
+	/** Store time of the first observation that saw memory in use and no load on any GPU. */
+	readonly since: number;
+	/** Store time of a recent observation that saw the same. Not stored at every scan. */
+	readonly seen: number;
+	/** The `since` about which the owner was notified. */
+	readonly toldOf?: number;
 };
 
 /** A reservation that was granted beyond the `max-gpus` of its account, with `limits.slack=on`. */
@@ -87,6 +102,8 @@ export type LeaseSlack = {
 	/** Store time at which the GPUs go back if somebody still waits. Set with `warned`. */
 	readonly deadline?: number;
 	readonly remindedOf?: number;
+	/** The machine's clock when the warning began. */
+	readonly timer?: GraceTimer;
 };
 
 type Held = {
@@ -113,6 +130,7 @@ export type Lease = Held & {
 	/** The end time in the last reminder to the owner. If the lease's end changes, a new reminder is sent. */
 	readonly remindedOf?: number;
 	readonly idle?: LeaseIdle;
+	readonly parked?: LeaseParked;
 	/** Store time until which the reservation is kept although it is idle. */
 	readonly keepUntil?: number;
 	readonly slack?: LeaseSlack;
@@ -281,6 +299,8 @@ export type Snapshot = {
 	/** Memory baselines by GPU. Empty if the policy does not require clean GPUs. */
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
 	readonly overuse: readonly Overuse[];
+	/** Reservations that went back to the pool, and whose owners were not notified yet. */
+	readonly returned?: readonly ReturnNote[];
 	/** Why the alerts can be neither read nor replaced. No alerts are then raised. */
 	readonly alertsProblem?: string;
 	/** The stored values, for comparison in a commit. */

@@ -1,8 +1,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import {additionOf, grantedParts, type Addition, planHoldings} from '../rules/leases/holding-changes.js';
 import {holdingsIn, holdingsOn} from '../rules/leases/holdings.js';
-import {settingText, type Limit} from '../rules/limits/limits.js';
-import {limitExpectations} from '../rules/queue/account-limits.js';
+import {limitExpectations, settingText, type Limit} from '../rules/limits/limits.js';
 import {instancesOf, instanceText, isOnInstance, isWhole} from '../rules/mig/instances.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';

@@ -5,13 +5,12 @@ store. A read-only store and a GPU provider in the same world show the engine's 
 import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
 import type {AcquireRequest, Grant, TimedRequest, Wanted} from '../rules/request/request.js';
-import type {AgentLimit} from '../rules/policy/agents.js';
 import type {JobRow} from '../rules/jobs/rows.js';
 import {policyValue, type StoredPolicy} from '../rules/policy/policy.js';
 import type {World} from '../model/ports.js';
 import type {Lease, QueueEntry, Requester} from '../model/types.js';
 import type {UnusableGpu} from '../rules/grants/newcomer-grant.js';
-import type {OverLimit} from '../rules/queue/account-limits.js';
+import type {AgentLimit, OverLimit} from '../rules/queue/account-limits.js';
 import type {Quality} from '../rules/allocation/need.js';
 
 export type Progress =

@@ -4,8 +4,9 @@ import type {Observation, Snapshot} from '../model/types.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
 import {idleRulesOf} from '../rules/policy/idle-rules.js';
 import {hasMarked, planBeyondLimit} from '../rules/reclaim/beyond-limit.js';
-import {planReclaim, type ReclaimPlan, type Sight} from '../rules/reclaim/reclaim.js';
+import {planReclaim, type ReclaimPlan} from '../rules/reclaim/reclaim.js';
 import type {EngineWorld} from './engine.js';
+import {ReclaimSight} from './reclaim-sight.js';
 
 /** Maximum age of an observation that can show that a GPU is idle now. */
 const freshSeconds = 5;
@@ -42,9 +43,11 @@ class IdleReclaimer {
 	/** Since when a step has been due that the scanning process has not taken. */
 	#dueSinceMs: number | undefined;
 	#lastRead: {readonly now: number; readonly ms: number} | undefined;
+	readonly #sight: ReclaimSight;
 
 	constructor(world: EngineWorld) {
 		this.#world = world;
+		this.#sight = new ReclaimSight(world);
 	}
 
 	miss(): void {
@@ -70,7 +73,7 @@ class IdleReclaimer {
 
 		const {store, host, clock} = this.#world;
 		try {
-			const hint = planBeyondLimit(snapshot, host.hostname);
+			const hint = planBeyondLimit(snapshot, host.hostname, this.#sight.timer());
 			if (isEmpty(hint.plan)) {
 				return hint.nextSeconds;
 			}
@@ -79,7 +82,7 @@ class IdleReclaimer {
 				const read = await store.read();
 				requirePool(read, host, store.location);
 				requireNoClone(read, host, store.location);
-				const planned = planBeyondLimit(read, host.hostname);
+				const planned = planBeyondLimit(read, host.hostname, this.#sight.timer());
 				if (isEmpty(planned.plan) || (await store.commit(planned.plan)) === 'done') {
 					return planned.nextSeconds;
 				}
@@ -105,6 +108,7 @@ class IdleReclaimer {
 			return Infinity;
 		}
 
+		this.#sight.remember(snapshot, observation);
 		try {
 			return observation.isPosted === true
 				? await this.#lookAtPosted(snapshot, observation)
@@ -123,7 +127,7 @@ class IdleReclaimer {
 	async #lookAtPosted(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {clock, gpus} = this.#world;
 		await this.#apply(snapshot, observation);
-		const hint = planReclaim(snapshot, observation, this.#sight(snapshot.now - this.#ageOf(observation), true));
+		const hint = planReclaim(snapshot, observation, this.#sight.at(snapshot.now, observation, true));
 		if (isEmpty(hint.plan)) {
 			this.#dueSinceMs = undefined;
 			return this.#secondsTo(hint, observation);
@@ -136,20 +140,16 @@ class IdleReclaimer {
 		}
 
 		this.#dueSinceMs = undefined;
-		return this.#apply(snapshot, await gpus.observe());
-	}
-
-	#sight(seenAt: number, canAdvance: boolean): Sight {
-		const {host, memoryThresholdMiB} = this.#world;
-		return {seenAt, canAdvance, memoryThresholdMiB, host: host.hostname, pidNamespace: host.self.namespace};
+		const own = await gpus.observe();
+		this.#sight.remember(snapshot, own);
+		return this.#apply(snapshot, own);
 	}
 
 	/** Reads the pool again, and commits what follows from the observation. Does nothing if `snapshot` already shows that nothing changes. */
 	async #apply(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {store, host, clock} = this.#world;
 		const isPosted = observation.isPosted === true;
-		const seenAt = snapshot.now - this.#ageOf(observation);
-		const hint = planReclaim(snapshot, observation, this.#sight(seenAt, !isPosted));
+		const hint = planReclaim(snapshot, observation, this.#sight.at(snapshot.now, observation, !isPosted));
 		if (isEmpty(hint.plan) && !this.#hasMissed) {
 			return this.#secondsTo(hint, observation);
 		}
@@ -159,9 +159,9 @@ class IdleReclaimer {
 			requirePool(read, host, store.location);
 			requireNoClone(read, host, store.location);
 			const isStepped = this.#hasClockStepped(read.now, clock.monotonicMs());
-			const age = this.#ageOf(observation);
 			const seen = this.#hasMissed || isStepped ? unseen(observation) : observation;
-			const planned = planReclaim(read, seen, this.#sight(read.now - age, !isPosted && age <= freshSeconds));
+			const canAdvance = !isPosted && this.#sight.ageOf(observation) <= freshSeconds;
+			const planned = planReclaim(read, seen, this.#sight.at(read.now, observation, canAdvance));
 			const outcome = isEmpty(planned.plan) ? 'done' : await store.commit(planned.plan);
 			if (outcome === 'done') {
 				this.#hasMissed = false;
@@ -176,13 +176,9 @@ class IdleReclaimer {
 		}
 	}
 
-	#ageOf({takenAtMs}: Observation): number {
-		return Math.max(0, this.#world.clock.monotonicMs() - takenAtMs) / 1000;
-	}
-
 	/** Returns how many seconds from now the plan's next step is due. The plan itself counts from the observation. */
 	#secondsTo({nextSeconds}: ReclaimPlan, observation: Observation): number {
-		return Math.max(0, nextSeconds - this.#ageOf(observation));
+		return Math.max(0, nextSeconds - this.#sight.ageOf(observation));
 	}
 
 	#hasClockStepped(now: number, ms: number): boolean {

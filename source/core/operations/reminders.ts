@@ -4,7 +4,7 @@ import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {labelOf, ownerOf} from '../rules/leases/ownership.js';
 import {alertsDue} from '../rules/notices/alert-reminders.js';
-import {beyondLimitDue, idleDue} from '../rules/notices/idle-reminders.js';
+import {beyondLimitDue, idleDue, parkedDue} from '../rules/notices/idle-reminders.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from '../rules/notices/reminder.js';
 import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
 import type {Snapshot} from '../model/types.js';
@@ -76,6 +76,14 @@ const reasonOf = ({kind, account, gpus}: Reminder): string => {
 			return `${account} was reminded that ${named} beyond the limit go back to the pool`;
 		}
 
+		case 'parked': {
+			return `${account} was told that ${named} ${gpus.length === 1 ? 'holds' : 'hold'} memory without load`;
+		}
+
+		case 'reclaimed': {
+			return `${account} was told that ${named} went back to the pool`;
+		}
+
 		default: {
 			return `${account} was reminded that the reservation of ${named} ends soon`;
 		}
@@ -84,10 +92,16 @@ const reasonOf = ({kind, account, gpus}: Reminder): string => {
 
 export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
 	const endings = endingsDue(snapshot, sender);
+	const parts = [endings, alertsDue(snapshot, sender)];
 	const written = new Set(endings.reminders.flatMap(({gpus}) => gpus));
-	const idle = idleDue(snapshot, sender, written);
-	const writtenToo = new Set([...written, ...idle.reminders.flatMap(({gpus}) => gpus)]);
-	const parts = [endings, alertsDue(snapshot, sender), idle, beyondLimitDue(snapshot, sender, writtenToo)];
+	for (const due of [idleDue, beyondLimitDue, parkedDue]) {
+		const part = due(snapshot, sender, written);
+		parts.push(part);
+		for (const gpu of part.reminders.flatMap(({gpus}) => gpus)) {
+			written.add(gpu);
+		}
+	}
+
 	const reminders = parts.flatMap((part) => part.reminders);
 	return {
 		plan: {

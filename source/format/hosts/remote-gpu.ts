@@ -124,6 +124,8 @@ const rowSchema = v.object({
 	health: list(plain),
 	idle_seconds: lasting(),
 	reclaim_at: time(),
+	beyond_limit: flag(),
+	parked_since: time(),
 	keep_until: time(),
 	// An empty list means that there are no instances.
 	mig_instances: optional(known(partSchema)),

@@ -127,6 +127,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	idle_since: optionalTimestamp(row.warning?.since),
 	reclaim_at: optionalTimestamp(reclaimTimeOf(row)),
 	beyond_limit: row.beyondLimit === undefined ? undefined : true,
+	parked_since: optionalTimestamp(row.parked?.since),
 	keep_until: optionalTimestamp(row.keepUntil),
 	processes: row.reading?.processes && row.processes.map((process) => processJson(process)),
 	simulated: simulated || undefined,

@@ -10,7 +10,7 @@ import {holderText} from '../owner.js';
 import {longDuration, shortDuration} from '../text/durations.js';
 import {counted, firstOf, mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
-import {limitSettingText, overLimitText} from './over-limit.js';
+import {agentLimitText, limitSettingText, overLimitText} from './over-limit.js';
 
 type RefusalMessage = {readonly message: string; readonly hint?: string};
 
@@ -211,8 +211,8 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 
 	if (agentLimit !== undefined) {
 		return {
-			message: `Agents hold ${agentLimit.held} of the ${counted(agentLimit.most, 'GPU')} that they may hold together`,
-			hint: 'That is the policy agents.max-gpus of this pool. Wait in the queue, or ask another agent to release one.',
+			message: `Not enough ${nounOf(wanted)}s available. Requested: ${wanted.count}, Available: ${available} (${agentLimitText(agentLimit)})`,
+			hint: `The limit is agents.max-gpus=${agentLimit.most}. A request that waits is served once agents hold fewer.`,
 		};
 	}
 

@@ -7,7 +7,7 @@ import type {Outage} from '../../core/rules/queue/out-of-service.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {longDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';
-import {overLimitText} from './over-limit.js';
+import {limitText} from './over-limit.js';
 import {unknownText, unusableText} from './refusal.js';
 
 export const needWordsOf = (need: Need): string => sanitize(needText(need));
@@ -47,7 +47,7 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
 			const {position, waiting, wanted, held, outOfService, unusable, unknown} = progress;
-			const {estimateSeconds, overLimit, agentLimit} = progress;
+			const {estimateSeconds} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
 			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
 			// Explains why a GPU without a holder is not granted.
@@ -57,13 +57,10 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 			];
 			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
 			const engineWhy = progress.reason === undefined ? undefined : engineReasonText(progress.reason);
-			const limited = overLimit === undefined ? undefined : `since ${overLimitText(overLimit)}`;
-			const limit =
-				agentLimit &&
-				`when an agent releases GPUs: agents hold ${agentLimit.held}, and may hold ${agentLimit.most} together`;
+			const limit = limitText(progress);
+			const limited = limit && `since ${limit}`;
 			const when =
 				limited ??
-				limit ??
 				outOfServiceText(outOfService.map((gpu) => ({gpu}))) ??
 				until ??
 				why ??

@@ -14,7 +14,7 @@ import {gpuList} from '../text/gpu-list.js';
 import {firstOf} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
-import {overLimitText} from './over-limit.js';
+import {agentLimitText, overLimitText} from './over-limit.js';
 import {outOfServiceText, partsOutText, wantedText} from './waiting-progress.js';
 
 /** How many blockers a line names. Any others are only counted. */
@@ -22,29 +22,39 @@ const namedBlockers = 2;
 
 type FormatTime = (seconds: number) => string;
 
-/** Returns ` until 15:20` or ` until its job ends`. Empty if unknown. */
-function untilText(blocker: Blocker, formatTime: FormatTime): string {
-	if (blocker.until !== undefined) {
-		return ` until ${formatTime(blocker.until)}`;
+/** Returns ` until 15:20` or ` until its job ends`. If the reservation goes back before, says so first. Empty if unknown. */
+function untilText(blocker: Blocker, now: number, formatTime: FormatTime): string {
+	if (blocker.kind !== 'lease') {
+		return blocker.until === undefined ? '' : ` until ${formatTime(blocker.until)}`;
 	}
 
-	return blocker.kind === 'lease' && blocker.lease.type === 'run' ? ' until its job ends' : '';
+	const {lease, until, warning, beyondLimit} = blocker;
+	const end = until === undefined ? (lease.type === 'run' ? ' until its job ends' : '') : ` until ${formatTime(until)}`;
+	const limit = beyondLimit === undefined ? '' : `, ${beyondLimitText(beyondLimit, now, formatTime)}`;
+	if (beyondLimit?.deadline !== undefined) {
+		return limit;
+	}
+
+	return warning === undefined
+		? `${end}${limit}`
+		: `, ${idleText(warning, now, formatTime)}${limit}${end === '' ? '' : `, or${end}`}`;
 }
 
 /** Returns `bob on GPUs 0-3 until 15:20`, `bob on GPU 2 until its job ends`, or `#1 alice` for an entry ahead. */
-function blockerText(blocker: Blocker, formatTime: FormatTime): string {
+function blockerText(blocker: Blocker, now: number, formatTime: FormatTime): string {
 	if (blocker.kind === 'engine') {
 		return engineReasonText(blocker.reason);
 	}
 
 	return blocker.kind === 'waiter'
 		? `#${blocker.position} ${holderText(blocker.entry)}`
-		: `${holderText(blocker.lease)} on ${gpuList(blocker.gpus)}${untilText(blocker, formatTime)}`;
+		: `${holderText(blocker.lease)} on ${gpuList(blocker.gpus)}${untilText(blocker, now, formatTime)}`;
 }
 
-export const blockersText = (blockers: readonly Blocker[], formatTime: FormatTime): string =>
+/** Names the blockers of an entry, and until when they have their GPUs. `now` is in seconds on the store's clock. */
+export const blockersText = (blockers: readonly Blocker[], now: number, formatTime: FormatTime): string =>
 	firstOf(
-		blockers.map((blocker) => blockerText(blocker, formatTime)),
+		blockers.map((blocker) => blockerText(blocker, now, formatTime)),
 		namedBlockers,
 	);
 
@@ -99,7 +109,8 @@ export function stuckText({
 	held,
 	silentSeconds,
 	overLimit,
-}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds' | 'overLimit'>): string | undefined {
+	agentLimit,
+}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds' | 'overLimit' | 'agentLimit'>): string | undefined {
 	if (silentSeconds !== undefined) {
 		const holdings = held.length > 0 ? ` and may take ${gpuList(held)} from it` : '';
 		return `does not answer: its process gave no sign of life for ${shortDuration(silentSeconds)}; others go first${holdings}`;
@@ -107,6 +118,10 @@ export function stuckText({
 
 	if (overLimit !== undefined) {
 		return `waits: ${overLimitText(overLimit)} (${overLimit.limit.key}); others go first`;
+	}
+
+	if (agentLimit !== undefined) {
+		return `waits: ${agentLimitText(agentLimit)} (agents.max-gpus); people go first`;
 	}
 
 	if (outages.length === 0) {
@@ -125,7 +140,8 @@ export function stuckText({
 export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
 
-export function estimateText({isPossible, isUnknown, overLimit, outages, estimateSeconds, blockers}: QueueRow): string {
+export function estimateText(row: QueueRow): string {
+	const {isPossible, isUnknown, overLimit, agentLimit, outages, estimateSeconds, blockers} = row;
 	if (!isPossible) {
 		return 'never: impossible in this pool';
 	}
@@ -138,6 +154,10 @@ export function estimateText({isPossible, isUnknown, overLimit, outages, estimat
 		return `when ${sanitize(overLimit.account)} holds fewer GPUs`;
 	}
 
+	if (agentLimit !== undefined) {
+		return 'when agents hold fewer GPUs';
+	}
+
 	// If no job blocks the entry, a free GPU is in use without a reservation or is left for another entry. Nobody knows for how long.
 	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
 	return (
@@ -147,7 +167,7 @@ export function estimateText({isPossible, isUnknown, overLimit, outages, estimat
 
 /** Returns `bob has GPUs 0-3 until 15:20, note "eval"` or `#1 erin comes first, on GPU 3`. */
 function blockerLine(blocker: Blocker, now: number): string {
-	const until = untilText(blocker, (time) => clockTime(time, now));
+	const until = untilText(blocker, now, (time) => clockTime(time, now));
 	if (blocker.kind === 'waiter') {
 		const {position, entry, gpus} = blocker;
 		return `#${position} ${holderText(entry)} comes first, on ${gpuList(gpus)}${until}`;
@@ -157,12 +177,10 @@ function blockerLine(blocker: Blocker, now: number): string {
 		return engineReasonText(blocker.reason);
 	}
 
-	const {lease, gpus, warning, beyondLimit} = blocker;
+	const {lease, gpus} = blocker;
 	const note = sanitize(shownNote(lease.note ?? ''));
-	const idle = warning === undefined ? '' : `, ${idleText(warning, now)}`;
-	const limit = beyondLimit === undefined ? '' : `, ${beyondLimitText(beyondLimit, now)}`;
 	const via = lease.via === undefined ? '' : `, via ${shownVia(lease.via)}`;
-	return `${holderText(lease)} has ${gpuList(gpus)}${until}${idle}${limit}${note === '' ? '' : `, note "${note}"`}${via}`;
+	return `${holderText(lease)} has ${gpuList(gpus)}${until}${note === '' ? '' : `, note "${note}"`}${via}`;
 }
 
 function reasonsOf(row: QueueRow, now: number): readonly string[] {

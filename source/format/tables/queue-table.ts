@@ -1,3 +1,4 @@
+import type {AccountRoom} from '../../core/model/other-hosts.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {noteCell, shownVia} from '../text/note.js';
@@ -7,7 +8,7 @@ import {longDuration, optionalTimestamp, timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Sacrifices} from '../text/table.js';
 import {blockerJson, blockersText, estimateText, outageText, stuckText} from '../queue/why.js';
-import {overLimitJson, overLimitText} from '../queue/over-limit.js';
+import {limitText, overLimitJson} from '../queue/over-limit.js';
 import {absentWhenEmpty} from '../text/json.js';
 import {sanitize, shorten, shownNote} from '../text/text.js';
 import {wantedText} from '../queue/waiting-progress.js';
@@ -66,7 +67,7 @@ const entriesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: Tab
 				entry.reservationType.toUpperCase(),
 				longDuration(row.waitedSeconds),
 				estimateText(row),
-				row.blockers.length === 0 ? '-' : blockersText(row.blockers, (time) => clockTime(time, now)),
+				row.blockers.length === 0 ? '-' : blockersText(row.blockers, now, (time) => clockTime(time, now)),
 				noteCell(entry, 60),
 			];
 		}),
@@ -100,16 +101,23 @@ const wishJson = (entry: QueueEntry) => ({
 });
 
 /** Returns why an entry waits, if the reason is not another reservation: the words of an engine, or a limit of the policy. */
-export function reasonJson({blockers, overLimit}: Pick<QueueRow, 'blockers' | 'overLimit'>): {
+export function reasonJson({
+	blockers,
+	overLimit,
+	agentLimit,
+}: Pick<QueueRow, 'blockers' | 'overLimit' | 'agentLimit'>): {
 	readonly reason?: string;
 	readonly reason_words?: string;
 } {
 	const engine = blockers.find((blocker) => blocker.kind === 'engine');
-	return engine === undefined
-		? overLimit === undefined
-			? {}
-			: {reason: 'max-gpus', reason_words: overLimitText(overLimit)}
-		: {reason: engine.reason, reason_words: engineReasonText(engine.reason)};
+	if (engine !== undefined) {
+		return {reason: engine.reason, reason_words: engineReasonText(engine.reason)};
+	}
+
+	const words = limitText({overLimit, agentLimit});
+	return words === undefined
+		? {}
+		: {reason: overLimit === undefined ? 'agents-max-gpus' : 'max-gpus', reason_words: words};
 }
 
 const waitJson = ({
@@ -120,6 +128,7 @@ const waitJson = ({
 	estimateSeconds,
 	blockers,
 	overLimit,
+	agentLimit,
 }: QueueRow) => ({
 	wait_seconds: Math.floor(waitedSeconds),
 	silent_seconds: silentSeconds === undefined ? undefined : Math.floor(silentSeconds),
@@ -138,11 +147,11 @@ const waitJson = ({
 	estimate_seconds: whole(estimateSeconds),
 	blocked_by: absentWhenEmpty(blockers.flatMap((blocker) => (blocker.kind === 'engine' ? [] : [blockerJson(blocker)]))),
 	limit: overLimit && overLimitJson(overLimit),
-	...reasonJson({blockers, overLimit}),
+	...reasonJson({blockers, overLimit, agentLimit}),
 });
 
-/** Returns `queue --json`: the keys of the Go program, and ours. Skips unreadable entries. */
-export function queueJson(rows: readonly QueueRow[]) {
+/** Returns `queue --json`: the keys of the Go program, and ours. Skips unreadable entries. `room` is that of the caller, if it has a limit. */
+export function queueJson(rows: readonly QueueRow[], room?: AccountRoom) {
 	const entries = rows.flatMap((row) =>
 		row.entry === undefined
 			? []
@@ -156,5 +165,6 @@ export function queueJson(rows: readonly QueueRow[]) {
 			0,
 		),
 		total_gpus_allocated: entries.reduce((sum, entry) => sum + entry.allocated_gpus.length, 0),
+		own_limit: room && {max_gpus: room.mostGpus, left_gpus: room.leftGpus, slack: room.hasSlack || undefined},
 	};
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {isPlausibleStatus, isRemoteHost} from '../../core/model/other-hosts.js';
+import {isPlausibleStatus, isRemoteHost, type AccountRoom} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {runTool, type ToolFailure} from './spawn.js';
 
@@ -177,7 +177,26 @@ export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
 /** The queue of another host, as printed by `queue --json` of this program or the Go program. Texts are untrusted. */
-type RemoteQueue = {readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>};
+type RemoteQueue = {
+	readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>;
+	/** The limit of our account there. Undefined without a limit, and for a version that does not say it. */
+	readonly room?: AccountRoom | undefined;
+};
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const roomSchema = v.object({max_gpus: count, left_gpus: count, slack: v.optional(v.boolean())});
+
+/** Reads the limit of our account. An invalid one counts as none, because that host decides again. */
+function roomOf(value: unknown): AccountRoom | undefined {
+	const result = v.safeParse(roomSchema, value);
+	return result.success
+		? {
+				mostGpus: result.output.max_gpus,
+				leftGpus: result.output.left_gpus,
+				hasSlack: result.output.slack === true,
+			}
+		: undefined;
+}
 
 const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.record(v.string(), v.unknown()))))});
 
@@ -193,7 +212,7 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 		throw failed(host, 'its answer is not the JSON of a queue');
 	}
 
-	return {entries};
+	return {entries, room: result.success ? roomOf(result.output['own_limit']) : undefined};
 }
 
 /** Asks another host for its report by ssh. The Go program has no flag for `by`, and only knows `user`. Throws like {@link remoteStatus}. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import {isOver} from '../../core/rules/jobs/start.js';
 import {jobWords, outputWords} from '../../format/job-words.js';
 import {jobJson} from '../../format/jobs.js';
 import {jobId, whole} from '../input.js';
@@ -57,6 +58,9 @@ export const cancel = defineTool({
 			cancelled.length === 0
 				? 'Nothing was cancelled, because the job has already ended.'
 				: `Cancelled ${cancelled.length === 1 ? 'job' : 'jobs'} ${cancelled.join(', ')}.`;
-		return {json: jsonOf(listed), words: `${done} ${jobWords(listed.rows, listed.now)}`};
+		// Slurm does not wait for the end of the processes.
+		const isEnding = cancelled.length > 0 && listed.rows.some((row) => !isOver(row));
+		const state = isEnding ? 'It ends in a moment: see gpu_job.' : jobWords(listed.rows, listed.now);
+		return {json: jsonOf(listed), words: `${done} ${state}`};
 	},
 });

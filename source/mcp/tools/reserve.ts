@@ -4,7 +4,7 @@ import {release} from '../../core/operations/reservations.js';
 import type {GaveUp} from '../../core/operations/engine.js';
 import {parseDuration} from '../../core/rules/leases/durations.js';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, hasCode, messageOf} from '../../errors.js';
 import {useLines} from '../../format/engine/engine-text.js';
 import {grantJson} from '../../format/json/change-json.js';
 import {grantedText} from '../../format/queue/outcome.js';
@@ -43,6 +43,22 @@ const noGrant = ({reason}: GaveUp): CanhazgpuError =>
 		{hint: 'Nothing is held. To wait again, call gpu_reserve again, perhaps with more wait_seconds.'},
 	);
 
+/** Replaces the advice of Slurm for the command line, when the GPUs are not free. */
+async function unlessSlurmRefuses<Result>({engine}: Call['world'], answer: Promise<Result>): Promise<Result> {
+	try {
+		return await answer;
+	} catch (error) {
+		if (engine === undefined || !hasCode(error, 'unavailable')) {
+			throw error;
+		}
+
+		throw new CanhazgpuError('unavailable', messageOf(error), {
+			hint: 'To wait in the queue, set wait_seconds. Who has the GPUs: gpu_status. Who waits: gpu_queue.',
+			cause: error,
+		});
+	}
+}
+
 export const reserve = defineTool({
 	name: 'gpu_reserve',
 	title: 'Reserve GPUs',
@@ -73,7 +89,10 @@ export const reserve = defineTool({
 			note: note === undefined || note.trim() === '' ? undefined : note,
 			via,
 		};
-		const answer = await acquire(world, request, {waitSeconds, signal, onProgress: progress, failed});
+		const answer = await unlessSlurmRefuses(
+			world,
+			acquire(world, request, {waitSeconds, signal, onProgress: progress, failed}),
+		);
 		if (answer.kind === 'gave-up') {
 			throw noGrant(answer);
 		}

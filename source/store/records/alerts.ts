@@ -1,4 +1,4 @@
-import {alertKinds, type Alert, type MemoryBaseline, type Overuse} from '../../core/model/alerts.js';
+import {alertKinds, type Alert, type MemoryBaseline, type Overuse, type ReturnNote} from '../../core/model/alerts.js';
 import {healthKinds} from '../../core/model/observation.js';
 import type {Snapshot} from '../../core/model/types.js';
 import type {Write} from '../../core/model/plan.js';
@@ -6,7 +6,9 @@ import {readIfSound, type Fields} from './json/fields.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
-type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
+type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'> & {
+	readonly returned: readonly ReturnNote[];
+};
 
 /** Decodes the record of alerts. Omits unreadable parts, so their alerts are raised again and their scans are counted from zero. */
 export function decodeAlerts(raw: string | undefined): Noted {
@@ -50,8 +52,27 @@ export function decodeAlerts(raw: string | undefined): Noted {
 			isRecorded: item.whole('told') === 1,
 			isReminded: item.whole('reminded') === 1,
 		})),
+		returned: list('returned', (item): ReturnNote => ({
+			account: item.required('account', item.text('account')),
+			label: item.text('label'),
+			gpus: item.integers('gpus'),
+			leaseId: item.required('lease_id', item.text('lease_id')),
+			reason: item.choice('reason', ['reclaimed', 'beyond-limit']),
+			endedAt: item.required('ended_at', item.time('ended_at')),
+			note: item.text('note'),
+		})),
 	};
 }
+
+const returnRecord = ({account, label, gpus, leaseId, reason, endedAt, note}: ReturnNote) => ({
+	account,
+	label: optionalText(label),
+	gpus,
+	lease_id: leaseId,
+	reason,
+	ended_at: formatRfc3339(endedAt),
+	note: optionalText(note),
+});
 
 /** Encodes the record of alerts. Returns undefined if there is nothing to store. */
 export const encodeAlerts = ({
@@ -59,8 +80,9 @@ export const encodeAlerts = ({
 	dataLoss,
 	baselines = new Map(),
 	overuse = [],
+	returned = [],
 }: Omit<Extract<Write, {kind: 'alerts'}>, 'kind'>): string | undefined =>
-	alerts.length === 0 && dataLoss === undefined && baselines.size === 0 && overuse.length === 0
+	alerts.length === 0 && dataLoss === undefined && baselines.size === 0 && overuse.length + returned.length === 0
 		? undefined
 		: writeRecord({
 				notices: alerts.map(({kind, gpu, account, owner, problem, since, isTold}) => ({
@@ -96,4 +118,5 @@ export const encodeAlerts = ({
 								told: isRecorded ? 1 : undefined,
 								reminded: isReminded ? 1 : undefined,
 							})),
+				returned: returned.length === 0 ? undefined : returned.map((note) => returnRecord(note)),
 			});

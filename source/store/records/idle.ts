@@ -1,7 +1,8 @@
 /** The stored idle time of a reservation. All times are rounded so that the owner never loses a second. */
-import {latestTime, type LeaseIdle} from '../../core/model/types.js';
+import {latestTime, type GraceTimer, type LeaseIdle, type LeaseParked} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 import {wholePast, wholePromise} from './json/time.js';
+import {optionalText} from './json/write.js';
 
 const isTime = (value: number | undefined): value is number => value !== undefined && value >= 0 && value <= latestTime;
 
@@ -11,6 +12,17 @@ export function timeIn(fields: Fields | undefined, name: string): number | undef
 	return isTime(value) ? value : undefined;
 }
 
+/** Reads the start of a grace period on the machine's clock. A period without one is measured on the store's clock alone. */
+export function timerIn(fields: Fields | undefined): GraceTimer | undefined {
+	const timer = fields?.object('timer');
+	const clock = timer?.anyText('clock');
+	const seconds = timeIn(timer, 'seconds');
+	return clock === undefined || seconds === undefined ? undefined : {clock, seconds};
+}
+
+export const timerRecord = (timer: GraceTimer | undefined): Readonly<Record<string, unknown>> | undefined =>
+	timer && {clock: optionalText(timer.clock), seconds: Math.floor(timer.seconds)};
+
 export function readIdle(fields: Fields): LeaseIdle | undefined {
 	const idle = fields.object('idle');
 	const since = timeIn(idle, 'since');
@@ -18,6 +30,7 @@ export function readIdle(fields: Fields): LeaseIdle | undefined {
 	const warned = timeIn(idle, 'warned');
 	const deadline = timeIn(idle, 'deadline');
 	const remindedOf = timeIn(idle, 'reminded_of');
+	const timer = timerIn(idle);
 	return since === undefined || seen === undefined
 		? undefined
 		: {
@@ -25,6 +38,7 @@ export function readIdle(fields: Fields): LeaseIdle | undefined {
 				seen,
 				...(warned !== undefined && deadline !== undefined && {warned, deadline}),
 				...(remindedOf !== undefined && {remindedOf}),
+				...(timer !== undefined && {timer}),
 			};
 }
 
@@ -40,4 +54,20 @@ export const idleRecord = (idle: LeaseIdle | undefined): Readonly<Record<string,
 		warned: optionalPromise(idle.warned),
 		deadline: optionalPromise(idle.deadline),
 		reminded_of: optionalPromise(idle.remindedOf),
+		timer: timerRecord(idle.timer),
+	};
+
+export function readParked(fields: Fields): LeaseParked | undefined {
+	const parked = fields.object('parked');
+	const since = timeIn(parked, 'since');
+	const seen = timeIn(parked, 'seen');
+	const toldOf = timeIn(parked, 'told_of');
+	return since === undefined || seen === undefined ? undefined : {since, seen, ...(toldOf !== undefined && {toldOf})};
+}
+
+export const parkedRecord = (parked: LeaseParked | undefined): Readonly<Record<string, unknown>> | undefined =>
+	parked && {
+		since: wholePromise(parked.since),
+		seen: wholePast(parked.seen),
+		told_of: optionalPromise(parked.toldOf),
 	};

@@ -8,7 +8,7 @@ import {
 	type HeldInstance,
 } from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
-import {idleRecord, readIdle, readKeepUntil} from './idle.js';
+import {idleRecord, parkedRecord, readIdle, readKeepUntil, readParked} from './idle.js';
 import {readSlack, slackRecord} from './slack.js';
 import {holderFields, jobFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
@@ -31,6 +31,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		endsBy: fields.end('ends_by'),
 		remindedOf: fields.end('reminded_of'),
 		idle: readIdle(fields),
+		parked: readParked(fields),
 		keepUntil: readKeepUntil(fields),
 		slack: readSlack(fields),
 		note: fields.text('note'),
@@ -177,6 +178,7 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 		ends_by: lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy),
 		reminded_of: lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf),
 		idle: idleRecord(lease.idle),
+		parked: parkedRecord(lease.parked),
 		keep_until: lease.keepUntil === undefined ? undefined : wholePromise(lease.keepUntil),
 		slack: slackRecord(lease.slack),
 	},

@@ -20,7 +20,7 @@ import {parseReadReply, readArguments} from './read-reply.js';
 import {ask, bytesOf, optional, wordOf} from './replies.js';
 import {createLoadHistory} from './history/load-history.js';
 import {createScanBoard} from './scan-board.js';
-import {withConstants} from './script.js';
+import {readingScript, withConstants} from './script.js';
 import {subscribe, type ChannelListener} from './subscription.js';
 import {readCondition, Uptime} from './server-info.js';
 
@@ -45,7 +45,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 		prepare: async (client) => uptime.ask(client),
 		preparesFirst: false,
 	});
-	connection.client.defineCommand('readPool', {lua: withConstants(readLua)});
+	connection.client.defineCommand('readPool', {lua: readingScript(readLua)});
 	connection.client.defineCommand('commitPlan', {lua: withConstants(commitLua)});
 	await connection.open();
 	const subscriptions = new Set<() => Promise<void>>();

@@ -5,7 +5,7 @@ import type {Connection} from './connection.js';
 import readJobsLua from './lua/read-jobs.lua';
 import {valueOf} from './read-reply.js';
 import {ask, integerOf, listOf} from './replies.js';
-import {withConstants} from './script.js';
+import {readingScript} from './script.js';
 
 type Scripted = Redis & {readonly readJobsBuffer: (...values: readonly number[]) => Promise<unknown>};
 
@@ -13,7 +13,7 @@ type Scripted = Redis & {readonly readJobsBuffer: (...values: readonly number[])
 const mostReads = 5;
 
 export function createJobReader(connection: Connection): Store['readJobs'] {
-	connection.client.defineCommand('readJobs', {lua: withConstants(readJobsLua)});
+	connection.client.defineCommand('readJobs', {lua: readingScript(readJobsLua)});
 	const read = async (numbers: readonly number[]) =>
 		ask(
 			connection,

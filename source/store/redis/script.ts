@@ -9,6 +9,7 @@ import {
 } from '../raw-plan.js';
 import {mostGpus} from '../records/index.js';
 import {entryKeyPrefix, eventChannel, gpuKeyPrefix, jobKeyPrefix, keys} from './keys.js';
+import valueLua from './lua/value.lua';
 
 const constants: Readonly<Record<string, string | number>> = {
 	...keys,
@@ -40,3 +41,6 @@ export const withConstants = (lua: string): string =>
 		// A text that consists only of these characters is written in the same way in Lua and in JSON.
 		return JSON.stringify(value);
 	});
+
+/** Does the same for a script that uses the function of value.lua. */
+export const readingScript = (lua: string): string => withConstants(`${valueLua}\n${lua}`);

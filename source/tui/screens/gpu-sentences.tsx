@@ -7,7 +7,7 @@ import {migText} from '../../format/status-labels.js';
 import {sanitize} from '../../format/text/text.js';
 import {Usage} from '../panels/gpus/process-cell.js';
 import {hotCelsius} from '../panels/shared/readings.js';
-import {drainText, endText, otherFaultOf, ownerText, placeText} from '../panels/shared/row-words.js';
+import {drainText, endText, hasIdleWords, otherFaultOf, ownerText, placeText} from '../panels/shared/row-words.js';
 import {stateName} from '../state/gpus/row-state.js';
 import type {TableRow} from '../state/gpus/fold.js';
 import {selectedGpu} from '../state/gpus/rows.js';
@@ -60,10 +60,9 @@ export function GpuSentence({row}: {readonly row: TableRow}): ReactElement {
 		row.health[0] === undefined ? drainText(row) : sanitize(row.health[0].words),
 		fault === undefined ? undefined : sanitize(fault),
 	]);
-	const hasIdleWords = (row.warning ?? row.keepUntil) !== undefined;
 	const hasUsage =
 		row.processes.length > 0 ||
-		hasIdleWords ||
+		hasIdleWords(row) ||
 		row.shares !== undefined ||
 		(placeText(row) ?? migText(row.reading)) !== undefined;
 	return (

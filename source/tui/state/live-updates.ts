@@ -6,6 +6,7 @@ import type {Load} from '../../core/model/observation.js';
 import {recorded} from '../../core/live/utilization-history.js';
 import {holdingsIn} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';
+import {isOwnReturn, returnText} from '../../format/returns.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuList, gpuRanges} from '../../format/text/gpu-list.js';
 import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
@@ -15,9 +16,23 @@ import type {LiveUpdate} from './actions.js';
 import {flashMs, mostEvents, type Handlers, type State} from './state.js';
 import type {Flash} from './messages.js';
 
+/** Returns a message about reservations of the user that went back to the pool, if these events are new. The first events of a monitor are not new. */
+function returnFlash(before: readonly AuditEntry[], now: readonly AuditEntry[], account: string): Flash | undefined {
+	const added = before.length === 0 ? [] : now.slice(now.length - newEntries(before, now));
+	const entry = added.findLast((each) => isOwnReturn(each, account));
+	return (
+		entry && {
+			level: 'warning',
+			text: returnText(entry.gpus, entry.reason),
+			next: `canhazgpu reserve --gpus ${entry.gpus.length}`,
+		}
+	);
+}
+
 /** Adds new events at the top. If the user has scrolled down, the same events stay in view. */
 function withEvents(state: State, entries: readonly AuditEntry[]): State {
-	const arrived = {...state, events: {...state.events, problem: undefined, entries}};
+	const flash = returnFlash(state.events.entries, entries, state.settings.requester.account) ?? state.flash;
+	const arrived = {...state, flash, events: {...state.events, problem: undefined, entries}};
 	const line = state.panels.scroll.events;
 	return line === 0 ? arrived : scrollTo(arrived, 'events', line + newEntries(state.events.entries, entries));
 }

@@ -2,7 +2,7 @@ import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossText} from '../../format/data-loss.js';
 import {policyProblemText} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
-import {ownIdleWords} from './gpus/idle.js';
+import {ownIdleWords, ownLimitWords} from './gpus/idle.js';
 import type {Flash} from './messages.js';
 import type {State} from './state.js';
 
@@ -31,9 +31,9 @@ export function standingMessage(state: State): Message | undefined {
 		return {level: 'ok', text: `reading the pool in ${settings.storeLocation}`};
 	}
 
-	const idle = ownIdleWords(state);
-	if (idle !== undefined) {
-		return {level: 'warning', text: idle};
+	const back = ownIdleWords(state) ?? ownLimitWords(state);
+	if (back !== undefined) {
+		return {level: 'warning', text: back};
 	}
 
 	const [wait, ...others] = state.waits;

@@ -19,6 +19,7 @@ import {longDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {undoneText, grantedText} from '../../format/queue/outcome.js';
 import {progressText} from '../../format/queue/waiting-progress.js';
+import {jobDeeds, type OwnJobs} from './own-jobs.js';
 import {secondsOf, type ActName, type ActRequests} from './requests.js';
 
 export type Done = {
@@ -32,6 +33,7 @@ export type ActorOptions = {
 	/** Returns the pool with a GPU scanner. Rejects while the pool cannot be opened. */
 	readonly world: () => Promise<World>;
 	readonly requester: () => Requester;
+	readonly jobs: OwnJobs;
 	readonly monotonicMs: () => number;
 	readonly served: (request: AcquireRequest, grant: Grant) => void;
 	readonly failed: (error: unknown) => void;
@@ -93,7 +95,7 @@ const granted = (grant: Grant, {need, tenure: {durationSeconds}}: ReserveRequest
 	gpus: grant.gpus,
 });
 
-export function createActor({world: open, requester: whoAsks, monotonicMs, served, failed}: ActorOptions): Actor {
+export function createActor({world: open, requester: whoAsks, jobs, monotonicMs, served, failed}: ActorOptions): Actor {
 	const undoable = new Map<string, {readonly released: readonly Released[]; readonly untilMs: number}>();
 	const ended = new AbortController();
 	const waits = new Set<Promise<void>>();
@@ -242,6 +244,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			const freed = answer.freed.length === 0 ? '' : ` and gave back ${gpuList(answer.freed)}`;
 			return {words: `Left the queue${freed}`, gpus: answer.freed};
 		},
+		...jobDeeds(jobs),
 	};
 
 	return {

@@ -4,6 +4,7 @@ import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {typedDuration} from '../../format/text/durations.js';
 import {dataLossText} from '../../format/data-loss.js';
 import {policyProblemText, policySetText} from '../../format/policy.js';
+import {isOwnReturn, returnText} from '../../format/returns.js';
 import {eventText} from '../../format/events.js';
 import {eventTime} from '../../format/text/days.js';
 import type {AuditEntry} from '../../core/model/types.js';
@@ -71,6 +72,15 @@ function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 	].filter((words) => words !== undefined);
 }
 
+/** How long the page shows its account that a reservation went back. */
+const returnedSeconds = 3600;
+
+/** Returns what happened to reservations of the account as which the page acts. */
+const returnWarnings = ({events, now}: LiveState, account: string | undefined): readonly string[] =>
+	events
+		.filter((event) => isOwnReturn(event, account) && now - event.time < returnedSeconds)
+		.map(({gpus, reason}) => returnText(gpus, reason));
+
 const feedJson = (isRead: boolean, failure: {readonly reason: string; readonly since: number} | undefined): FeedJson =>
 	failure === undefined ? {live: isRead} : {live: false, reason: failure.reason, since_ms: milliseconds(failure.since)};
 
@@ -115,7 +125,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 		},
 		store: feedJson(snapshot !== undefined, lost),
 		scan: feedJson(observation !== undefined, blind && {...blind, reason: `${blind.reason} ${blind.hint ?? ''}`}),
-		warnings: [...storeWarnings(snapshot), ...(observation?.warnings ?? [])],
+		warnings: [...returnWarnings(liveView, about.actsAs), ...storeWarnings(snapshot), ...(observation?.warnings ?? [])],
 		queue: waitersJson(liveView),
 	};
 };

@@ -4,6 +4,7 @@ import {heldInstanceJson} from '../../format/instances.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, ProviderName, QueueEntry} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
+import {reclaimTimeOf} from '../../format/idle-text.js';
 import {needJson} from '../../format/json/need-json.js';
 import {reasonJson} from '../../format/tables/queue-table.js';
 import {gpuList} from '../../format/text/gpu-list.js';
@@ -120,7 +121,9 @@ const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	share_capacity_mb: row.capacityMiB,
 	last_released: time(row.lastReleased),
 	idle_since: ago(row.idleSeconds, now),
-	reclaim_at: time(row.warning?.deadline),
+	reclaim_at: time(reclaimTimeOf(row)),
+	beyond_limit: row.beyondLimit === undefined ? undefined : true,
+	parked_since: time(row.parked?.since),
 	keep_until: time(row.keepUntil),
 	validation_info: text(validationText(row)),
 	unreserved_users: list(row.unreservedUsers),
@@ -166,7 +169,7 @@ export const statusJson = (state: LiveState, commands: ShownCommands) =>
 	});
 
 /** Returns the JSON of one queue entry. Omits values that change only because time passes, so that they cause no message. */
-const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, blockers, overLimit}: QueueRow) => ({
+const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, ...row}: QueueRow) => ({
 	id: entry.id,
 	user: entry.user,
 	actual_user: labelOf(entry) === undefined ? undefined : ownerOf(entry),
@@ -186,7 +189,7 @@ const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, b
 	wait_timeout: time(entry.waitTimeout),
 	impossible: isPossible ? undefined : true,
 	unknown: isUnknown ? true : undefined,
-	...reasonJson({blockers, overLimit}),
+	...reasonJson(row),
 });
 
 const entriesOf = <Json>(queue: readonly QueueRow[], jsonOf: (entry: QueueEntry, row: QueueRow) => Json) =>
@@ -197,9 +200,16 @@ export const waitersJson = ({queue, snapshot}: LiveState) =>
 	entriesOf(queue, (entry, row) => ({
 		...waiterJson(entry, row),
 		wanted_gpus: entry.requestedIds.length === 0 ? undefined : gpuList(entry.requestedIds),
+		reclaim_at: time(soonestReturn(row)),
 		served_at:
 			row.estimateSeconds === undefined ? undefined : time(Math.round((snapshot?.now ?? 0) + row.estimateSeconds)),
 	}));
+
+/** Returns when the first reservation that an entry waits for goes back before its end. Undefined if none does. */
+function soonestReturn({blockers}: QueueRow): number | undefined {
+	const times = blockers.flatMap((blocker) => (blocker.kind === 'lease' ? (reclaimTimeOf(blocker) ?? []) : []));
+	return times.length === 0 ? undefined : Math.min(...times);
+}
 
 export type WaiterJson = ReturnType<typeof waitersJson>[number];
 

@@ -10,6 +10,7 @@ import {Overview} from './views/overview.js';
 
 const viewParts: Readonly<Record<View, ComponentType<ViewProps>>> = {
 	overview: Overview,
+	jobs: late(async () => import('./jobs/view.js'), 'jobs'),
 	occupancy: late(async () => import('./occupancy/view.js'), 'occupancy'),
 	report: late(async () => import('./report/report.js'), 'report'),
 	events: late(async () => import('./views/events.js'), 'events'),

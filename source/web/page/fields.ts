@@ -1,4 +1,5 @@
 /** Lists every field of the API with whether the page shows it. A new field does not compile until it is listed. */
+import type {JobJson} from '../api/jobs-json.js';
 import type {AboutJson, EventJson} from '../api/live-json.js';
 import type {ReportJson} from '../api/reports.js';
 import type {GpuJson, WaiterJson} from '../api/status-json.js';
@@ -55,6 +56,8 @@ type ShownGpu = Shown<
 		last_released: true;
 		idle_since: true;
 		reclaim_at: true;
+		beyond_limit: true;
+		parked_since: true;
 		keep_until: true;
 		validation_info: true;
 		unreserved_users: true;
@@ -121,10 +124,43 @@ export type Waiter = Shown<
 		wait_timeout: false;
 		impossible: true;
 		unknown: true;
+		reclaim_at: true;
 		served_at: true;
 		// Shown as the text `reason_words`.
 		reason: false;
 		reason_words: true;
+	}
+>;
+
+export type Job = Shown<
+	JobJson,
+	{
+		id: true;
+		state: true;
+		account: true;
+		command: true;
+		// Only the owner sees these, in a shell.
+		directory: false;
+		output: false;
+		via: true;
+		// `details` says this and what follows in words.
+		requested_count: false;
+		gpu_ids: false;
+		array_id: true;
+		array_index: false;
+		array_limit: false;
+		after: false;
+		begin: false;
+		waits: false;
+		details: true;
+		submit_time: true;
+		start_time: true;
+		end_time: true;
+		exit_code: false;
+		reason: false;
+		lease_id: false;
+		starts: false;
+		retries: false;
 	}
 >;
 

@@ -4,6 +4,7 @@ import {observable} from './observable.js';
 /** The titles of the views, in the order of their tabs. */
 export const viewNames = {
 	overview: 'GPUs',
+	jobs: 'Jobs',
 	occupancy: 'Occupancy',
 	report: 'Report',
 	events: 'Events',

@@ -1,5 +1,5 @@
 import type {ComponentType} from 'preact';
-import type {Gpu, Waiter} from './fields.js';
+import type {Gpu, Job, Waiter} from './fields.js';
 import {observable, Watch} from './observable.js';
 import type {Route} from './router.js';
 import type {PageState, Series} from './state/state.js';
@@ -32,6 +32,8 @@ export type ViewProps = {
 type ActSlots = {
 	readonly Gpu: ComponentType<{readonly gpu: Gpu}>;
 	readonly Waiter: ComponentType<{readonly waiter: Waiter}>;
+	/** `siblings` is how many other jobs of the same array have not ended. */
+	readonly Job: ComponentType<{readonly job: Job; readonly siblings: number}>;
 };
 
 /** The buttons of a page that can make changes. Undefined while there is no session. */
@@ -43,4 +45,8 @@ export const GpuActions = ({gpu}: {readonly gpu: Gpu}) => (
 
 export const WaiterActions = ({waiter}: {readonly waiter: Waiter}) => (
 	<Watch of={actSlots}>{(slots) => slots && <slots.Waiter waiter={waiter} />}</Watch>
+);
+
+export const JobActions = ({job, siblings}: {readonly job: Job; readonly siblings: number}) => (
+	<Watch of={actSlots}>{(slots) => slots && <slots.Job job={job} siblings={siblings} />}</Watch>
 );

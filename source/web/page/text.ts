@@ -82,18 +82,31 @@ export const dateText = (time: string | number): string => dateAndTime.format(ne
 export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new Date(timeMs));
 
 /** Returns a time of day, with the date unless it is less than half a day away. */
-const soonText = (time: string, nowMs: number): string => {
+export const soonText = (time: string, nowMs: number): string => {
 	const timeMs = Date.parse(time);
 	return Math.abs(timeMs - nowMs) < 43_200_000 ? timeOfDay(timeMs) : dateText(time);
 };
 
-/** Returns when an idle GPU goes back to the pool, or until when it is kept. Undefined for other GPUs. */
-export function idleText({reclaim_at: reclaimAt, keep_until: keepUntil}: Gpu, nowMs: number): string | undefined {
-	if (reclaimAt === undefined) {
-		return keepUntil === undefined ? undefined : `kept until ${soonText(keepUntil, nowMs)}`;
-	}
-
-	return Date.parse(reclaimAt) > nowMs ? `goes back at ${soonText(reclaimAt, nowMs)}` : 'goes back when somebody waits';
+/** Returns whether and when a GPU goes back to the pool, since when it is parked, or until when it is kept. Undefined for other GPUs. */
+export function idleText(
+	{reclaim_at: reclaimAt, beyond_limit: isBeyond, parked_since: parked, keep_until: keepUntil}: Gpu,
+	nowMs: number,
+): string | undefined {
+	const back =
+		reclaimAt === undefined
+			? undefined
+			: Date.parse(reclaimAt) > nowMs
+				? `goes back at ${soonText(reclaimAt, nowMs)}`
+				: isBeyond === true
+					? 'goes back now'
+					: 'goes back when somebody waits';
+	const words = [
+		isBeyond === true ? 'beyond its limit' : undefined,
+		back,
+		parked === undefined ? undefined : `parked since ${soonText(parked, nowMs)}`,
+		back === undefined && keepUntil !== undefined ? `kept until ${soonText(keepUntil, nowMs)}` : undefined,
+	].filter((word) => word !== undefined);
+	return words.length === 0 ? undefined : words.join(', ');
 }
 
 export function timeText(gpu: Gpu, nowMs: number): string {

@@ -83,6 +83,13 @@ const actingAs = ({uid, gid}: Account): readonly string[] => [
 	'--clear-groups',
 ];
 
+/** Returns the command line with which root starts the program as an account. */
+export function commandAs(account: Account, words: readonly string[]): readonly [string, ...string[]] {
+	const {node, cli} = publicProgram();
+	const [command, ...args] = actingAs(account);
+	return [command!, ...args, node, cli, ...words];
+}
+
 /**
 Runs the program as an account. A program that does not end in time is killed and has no exit code.
 

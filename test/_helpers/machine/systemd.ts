@@ -73,8 +73,21 @@ mount -t cgroup -o devices cgroup /sys/fs/cgroup/devices`,
 	2: 'mount -t cgroup2 cgroup2 /sys/fs/cgroup',
 };
 
+type Options = {
+	/** The version of control groups, for a systemd of the tests. */
+	readonly version?: 1 | 2;
+	/** The units that a systemd of the tests has, by name. Those without an instance are started. */
+	readonly units?: Readonly<Record<string, string>>;
+	/** Shell commands that run before a systemd of the tests starts, where nobody else sees its mounts. */
+	readonly preparation?: string;
+};
+
 /** Returns a shell script that starts systemd in its own namespaces, where no other process sees its mounts. */
-const script = (directory: string, visible: readonly string[], version: 1 | 2): string => `set -e
+const script = (
+	directory: string,
+	visible: readonly string[],
+	{version, preparation}: Required<Pick<Options, 'version' | 'preparation'>>,
+): string => `set -e
 mount --make-rprivate /
 mount -t proc proc /proc
 umount -l /sys/fs/cgroup
@@ -100,6 +113,7 @@ cd /
 mount --move /mnt/dev /dev
 umount -l /mnt
 mount -t tmpfs -o mode=755 tmpfs /run
+${preparation}
 exec env -i container=canhazgpu-test SYSTEMD_UNIT_PATH='${directory}/units' PATH=/usr/bin:/bin:/usr/sbin:/sbin ${program} \\
 	--system --unit=tests.target --log-target=console --log-level=warning --show-status=no
 `;
@@ -118,19 +132,27 @@ function removeGroups(directory: string): void {
 	rmdirSync(directory);
 }
 
-/**
-@param visible - Directories in /tmp that stay visible in the namespaces, besides this checkout.
-@param version - The version of control groups, for a systemd of the tests.
-*/
-export async function startSystemd(visible: readonly string[] = [], version: 1 | 2 = 2): Promise<Systemd> {
+/** @param visible - Directories in /tmp that stay visible in the namespaces, besides this checkout. */
+export async function startSystemd(
+	visible: readonly string[] = [],
+	{version = 2, units = {}, preparation = ''}: Options = {},
+): Promise<Systemd> {
 	if (existsSync('/run/systemd/system')) {
 		return {entrance: [], directory: unified() ?? '/sys/fs/cgroup/systemd', stop: async () => undefined};
 	}
 
 	const directory = mkdtempSync(path.join(tmpdir(), 'systemd-'));
 	mkdirSync(path.join(directory, 'units'));
-	writeFileSync(path.join(directory, 'units/tests.target'), '[Unit]\nDescription=Tests\nDefaultDependencies=no\n');
-	writeFileSync(path.join(directory, 'inner'), script(directory, [directory, ...own, ...visible], version));
+	const wanted = Object.keys(units).filter((name) => !name.includes('@'));
+	const target = `[Unit]\nDescription=Tests\nDefaultDependencies=no\nWants=${wanted.join(' ')}\n`;
+	for (const [name, text] of Object.entries({...units, 'tests.target': target})) {
+		writeFileSync(path.join(directory, 'units', name), text);
+	}
+
+	writeFileSync(
+		path.join(directory, 'inner'),
+		script(directory, [directory, ...own, ...visible], {version, preparation}),
+	);
 	// The groups of systemd are below a group of their own. Version 2 is mounted for a moment if it is not mounted.
 	const mounted = unified();
 	const point = mounted ?? path.join(directory, 'groups');

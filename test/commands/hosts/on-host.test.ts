@@ -193,6 +193,29 @@ test('--on any chooses the first host with enough free GPUs, or else the host th
 	]);
 });
 
+test('--on any prefers a host where the limit of the account leaves enough GPUs', async () => {
+	const program = path.join(near.home, 'installed/canhazgpu');
+	const rows = [0, 1, 2, 3].map((index) => ({gpu_id: index, status: 'AVAILABLE'}));
+	const answerWith = (limit: unknown): void => {
+		const queue = JSON.stringify({entries: [], own_limit: limit});
+		writeFileSync(
+			program,
+			`#!/bin/sh\ncase "$*" in status*) echo '${JSON.stringify(rows)}';; queue*) echo '${queue}';; *) echo "$*"; esac\n`,
+		);
+	};
+
+	const chosen = async (words: string) => (await here.run(words, environment)).stderr.split('\n', 1)[0];
+	answerWith({max_gpus: 4, left_gpus: 1});
+	expect(await chosen('run --on any -g 2 -- true')).toBe('canhazgpu: using far: 4 GPU(s) are free there');
+	answerWith({max_gpus: 4, left_gpus: 2});
+	expect(await chosen('run --on any -g 2 -- true')).toBe('canhazgpu: using near: 2 GPU(s) are free there');
+	answerWith({max_gpus: 1, left_gpus: 1, slack: true});
+	expect(await chosen('run --on any -g 2 -- true')).toBe('canhazgpu: using far: 4 GPU(s) are free there');
+	expect(await chosen('reserve --on any -g 2')).toBe('canhazgpu: using near: 4 GPU(s) are free there');
+	answerWith({max_gpus: 'many'});
+	expect(await chosen('run --on any -g 2 -- true')).toBe('canhazgpu: using near: 4 GPU(s) are free there');
+});
+
 slowTest('--on any prefers hosts in the order of remote_hosts and names the hosts that do not answer', async () => {
 	const bin = path.join(here.home, 'slow');
 	makeStubSsh(bin, {near, far});

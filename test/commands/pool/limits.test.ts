@@ -135,9 +135,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect((await box.run('status')).stdout).toContain('beyond its limit of 1 GPU, expires in ');
 		const waiting = run(mallory, 'reserve --short');
 		await eventually(async () => (await box.run('status')).stdout.includes('beyond its limit of 1 GPU, goes back at '));
-		expect((await box.run('queue --why')).stdout).toMatch(
-			/61001 has GPU 1 [^\n]*, beyond its limit of 1 GPU, goes back at /v,
-		);
+		expect((await box.run('queue --why')).stdout).toMatch(/61001 has GPU 1, beyond its limit of 1 GPU, goes back at /v);
 		const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
 		expect(rows.map((row) => [row['beyond_limit'], typeof row['reclaim_at']])).toEqual([
 			[undefined, 'undefined'],

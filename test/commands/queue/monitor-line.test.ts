@@ -1,4 +1,5 @@
 /** Commands typed into the command line of the monitor. */
+import {userInfo} from 'node:os';
 import {beforeEach, expect, onTestFinished, test} from 'vitest';
 import {createApp} from '../../../source/app/app.js';
 import {createHostOutputs} from '../../../source/commands/top/hosts.js';
@@ -6,6 +7,7 @@ import {createCommandLine} from '../../../source/commands/top/command-line.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {LiveOutputPage} from '../../../source/tui/ports.js';
 import {understand} from '../../../source/main.js';
+import {submitJobs} from '../../../source/core/operations/jobs/jobs.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createLiveWorld, type LiveWorld} from '../../_helpers/live-world.js';
@@ -249,6 +251,39 @@ test('reserve in the monitor shows its queue position while waiting and leaves t
 	controller.abort();
 	expect(await waiting).toContain('Left the queue');
 	expect((await readCurrent(world)).queue).toEqual([]);
+});
+
+test('the command line of the monitor completes the ids of own jobs after cancel, retry and logs', async () => {
+	const line = await open();
+	const account = userInfo().username;
+	const submit = async (owner: string, indices?: readonly number[]) =>
+		submitJobs(
+			world,
+			{
+				account: owner,
+				directory: '/',
+				words: ['--', 'true'],
+				command: ['true'],
+				count: 1,
+				after: [],
+				retries: 0,
+				...(indices && {array: {indices}}),
+			},
+			(id) => `/jobs/${id}.log`,
+		);
+	await submit(account);
+	await submit('somebody-else');
+	await submit(account, [0, 5]);
+	const complete = async (typed: string) =>
+		(await line.complete(typed, {snapshot: await readCurrent(world), audit: []})).candidates.filter(
+			(word) => !word.startsWith('-'),
+		);
+	expect(await complete('cancel ')).toEqual(['1', '3_0', '3_5']);
+	expect(await complete('cancel 3')).toEqual(['3_0', '3_5']);
+	expect(await complete('cancel 1,3')).toEqual(['1,3_0', '1,3_5']);
+	expect(await complete('retry 1')).toEqual(['1']);
+	expect(await complete('logs 3_5')).toEqual(['3_5']);
+	expect(await complete('cancel 2')).toEqual([]);
 });
 
 test.each([

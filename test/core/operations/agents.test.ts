@@ -40,7 +40,9 @@ test('concurrent requests from agents never exceed agents.max-gpus', async () =>
 	expect(answers.filter(({kind}) => kind === 'granted').length).toBe(3);
 	expect(await heldByAgents(world)).toBe(3);
 	const refused = answers.find((answer) => answer.kind === 'refused')!;
-	expect(refusalMessage(refused).message).toBe('Agents hold 3 of the 3 GPUs that they may hold together');
+	expect(refusalMessage(refused).message).toBe(
+		'Not enough GPUs available. Requested: 1, Available: 0 (agents hold 3 of at most 3 GPUs together)',
+	);
 	expect((await reserve(world, {requester: person('bob'), count: 3, durationSeconds: 60})).kind).toBe('granted');
 });
 
@@ -58,7 +60,7 @@ test('an agent over the limit waits for another agent without blocking requests 
 		},
 	});
 	await eventually(() => seen.length > 0);
-	expect(progressText(seen[0]!)).toContain('when an agent releases GPUs: agents hold 1, and may hold 1 together');
+	expect(progressText(seen[0]!)).toContain('since agents hold 1 of at most 1 GPU together');
 	const [row] = queueRows(await readCurrent(world));
 	expect(row?.blockers).toMatchObject([{kind: 'lease', lease: {leaseId: 'first'}, gpus: [0]}]);
 	expect((await reserve(world, {requester: person('bob'), count: 2, durationSeconds: 60})).kind).toBe('granted');
@@ -69,7 +71,7 @@ test('an agent over the limit waits for another agent without blocking requests 
 
 test("a person's request can take GPUs that an agent over the limit has collected", async () => {
 	const world = await createTestWorld({gpuCount: 3});
-	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '2'}]);
+	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '3'}]);
 	await reserve(world, {requester: person('bob'), ids: [1], count: 1, durationSeconds: 60_000});
 	const ended = new AbortController();
 	const waiting = acquire(world, asked(world, {count: 2, ids: [0, 1]}), {
@@ -79,6 +81,7 @@ test("a person's request can take GPUs that an agent over the limit has collecte
 	});
 	await eventually(async () => (await heldByAgents(world)) === 1);
 	expect((await acquireNow(world, asked(world, {requester: person('erin'), ids: [2]}), 'other')).kind).toBe('granted');
+	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '2'}]);
 	expect((await reserve(world, {requester: person('carol'), ids: [0], count: 1, durationSeconds: 60})).kind).toBe(
 		'granted',
 	);

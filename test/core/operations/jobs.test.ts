@@ -8,6 +8,7 @@ import {
 	submitJobs,
 } from '../../../source/core/operations/jobs/jobs.js';
 import {takeJob} from '../../../source/core/operations/jobs/job-keeper.js';
+import {CanhazgpuError} from '../../../source/errors.js';
 import {ended, lost, queued, started, taken} from '../../../source/core/rules/jobs/changes.js';
 import {createTestWorld, person, type TestWorld} from '../../_helpers/world.js';
 
@@ -217,5 +218,79 @@ describe('the keeper of a job', () => {
 		expect((await readCurrentJobs(world, [3])).records).toMatchObject([
 			{job: {state: 'cancelled', reason: 'job 2 failed'}},
 		]);
+	});
+
+	describe('of a job whose dependency the store has lost', () => {
+		async function lose(state: 'running' | 'completed') {
+			const world = await createTestWorld();
+			const first = await keep(world);
+			const second = await keep(world, {after: [{id: '1', isAny: true}]});
+			await first.update((job, now) => started(job, {leaseId: 'lease', gpus: [1]}, now));
+			if (state === 'completed') {
+				await first.update((job, now) => ended(job, {exitCode: 0}, now));
+			}
+
+			world.memory.state.jobs = undefined;
+			world.memory.state.jobRecords.clear();
+			return {world, first, second};
+		}
+
+		test('cancels its job after five minutes, if the record does not come back', async () => {
+			const {world, second} = await lose('completed');
+			const before = world.now();
+			expect(await second.awaitStart(new AbortController().signal)).toBe(false);
+			expect(world.now() - before).toBeGreaterThanOrEqual(300);
+			expect(world.now() - before).toBeLessThan(310);
+			expect((await readCurrentJobs(world)).records).toMatchObject([
+				{job: {number: 2, state: 'cancelled', reason: 'job 1 is unknown, because its record was lost'}},
+			]);
+		});
+
+		test('goes on waiting when the wrapper of that job puts its record back', async () => {
+			const {world, first, second} = await lose('running');
+			const waiting = second.awaitStart(new AbortController().signal);
+			await first.update((job) => job);
+			await first.update((job, now) => ended(job, {exitCode: 0}, now));
+			expect(await waiting).toBe(true);
+			expect(await states(world)).toEqual([
+				[1, 'completed'],
+				[2, 'queued'],
+			]);
+		});
+
+		test('does not count time during which the store could not be read', async () => {
+			let isAway = false;
+			const world = await createTestWorld({
+				wrap: (store) => ({
+					...store,
+					async readJobs(numbers) {
+						if (isAway) {
+							throw new CanhazgpuError('store-unreachable', 'away');
+						}
+
+						return store.readJobs(numbers);
+					},
+				}),
+			});
+			await keep(world);
+			const second = await keep(world, {after: [{id: '1', isAny: true}]});
+			const lostAt = world.now();
+			world.memory.state.jobs = undefined;
+			world.memory.state.jobRecords.clear();
+			const waiting = second.awaitStart(new AbortController().signal);
+			while (world.now() < lostAt + 200) {
+				await world.clock.sleep(1);
+			}
+
+			isAway = true;
+			while (world.now() < lostAt + 600) {
+				await world.clock.sleep(1);
+			}
+
+			const backAt = world.now();
+			isAway = false;
+			expect(await waiting).toBe(false);
+			expect(world.now() - backAt).toBeGreaterThanOrEqual(300);
+		});
 	});
 });

@@ -13,7 +13,7 @@ test.runIf(hasSystemd() && hasOldGroups())('isolation with cgroups v1 lets a job
 	const directory = mkdtempSync(path.join(tmpdir(), 'old-groups-'));
 	await buildDriver(directory);
 	const box = makeNvidiaDevices([2, 0, 1], {}, {hasOwnNumbers: true});
-	const systemd = await startSystemd([directory, box.root], 1);
+	const systemd = await startSystemd([directory, box.root], {version: 1});
 	onTestFinished(async () => {
 		await systemd.stop();
 		for (const made of [directory, box.root]) {

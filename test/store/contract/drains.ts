@@ -73,6 +73,29 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).overuse).toEqual([]);
 		});
 
+		test('keep the reservations that went back in the same record as the alerts, even if there is no alert', async () => {
+			const returned = [
+				{
+					account: 'ada',
+					label: 'ada\u{1B}',
+					gpus: [0, 1],
+					leaseId: 'a',
+					reason: 'reclaimed',
+					endedAt: start,
+					note: 'eval',
+				},
+				{account: 'bob', gpus: [2], leaseId: 'b', reason: 'beyond-limit', endedAt: start + 9},
+			] as const;
+			await write(store(), poolWrite(2), {kind: 'alerts', alerts, returned});
+			expect(await store().read()).toMatchObject({alerts, returned});
+			await write(store(), {kind: 'alerts', alerts: [], returned});
+			expect(await store().read()).toMatchObject({alerts: [], returned});
+			await write(store(), {kind: 'alerts', alerts: []});
+			expect((await store().read()).stored.alerts).toBeUndefined();
+			await harness().setValue('alerts', '{"returned":[{"account":"ada","reason":"lost"}]}');
+			expect((await store().read()).returned).toBeUndefined();
+		});
+
 		test.each(['drains', 'alerts'] as const)(
 			'cause a conflict if their bytes differ from those that a commit expects: %s',
 			async (kind) => {

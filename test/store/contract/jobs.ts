@@ -3,26 +3,9 @@ import type {Job} from '../../../source/core/model/jobs.js';
 import type {Plan} from '../../../source/core/model/plan.js';
 import type {PoolEvent} from '../../../source/core/model/types.js';
 import {eventually} from '../../_helpers/eventually.js';
+import {job} from '../../core/rules/jobs/_jobs.js';
 import type {Subject} from '../contract.js';
-import {plan, poolWrite, start, write} from '../samples.js';
-
-const job = (number: number, part: Partial<Job> = {}): Job => ({
-	number,
-	token: `token-${number}`,
-	state: 'pending',
-	account: 'alice',
-	directory: '/home/alice',
-	words: ['--', 'true'],
-	command: ['true'],
-	count: 1,
-	after: [],
-	retries: 0,
-	starts: 0,
-	submitTime: start,
-	log: `/tmp/${number}.log`,
-	isHeld: false,
-	...part,
-});
+import {plan, poolWrite, write} from '../samples.js';
 
 const submission = (raw: string | undefined, ...jobs: readonly Job[]): Plan =>
 	plan({

@@ -30,6 +30,9 @@ const optionalText = fc.option(text, {nil: undefined});
 
 const wholeTime = fc.integer({min: 0, max: 4_000_000_000});
 
+/** The start of a grace period on the clock of a machine. */
+const graceTimer = fc.record({clock: fc.string({minLength: 1, maxLength: 40}), seconds: fc.nat(4_000_000)});
+
 /** A time that is rounded to microseconds. */
 const time = fc
 	.tuple(wholeTime, fc.oneof(fc.constant(0), fc.integer({min: 0, max: 999_999})))
@@ -91,7 +94,14 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	idle: optional(
 		fc
 			.record(
-				{since: wholeTime, seen: wholeTime, warned: wholeTime, deadline: wholeTime, remindedOf: wholeTime},
+				{
+					since: wholeTime,
+					seen: wholeTime,
+					warned: wholeTime,
+					deadline: wholeTime,
+					remindedOf: wholeTime,
+					timer: graceTimer,
+				},
 				{requiredKeys: ['since', 'seen']},
 			)
 			// A warning has both times or none.
@@ -99,11 +109,14 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 				warned === undefined || deadline === undefined ? idle : {...idle, warned, deadline},
 			),
 	),
+	parked: optional(
+		fc.record({since: wholeTime, seen: wholeTime, toldOf: wholeTime}, {requiredKeys: ['since', 'seen']}),
+	),
 	keepUntil: optional(wholeTime),
 	slack: optional(
 		fc.oneof(
 			fc.record({groups: fc.array(text, {minLength: 1, maxLength: 3})}, {requiredKeys: []}),
-			fc.record({warned: wholeTime, deadline: wholeTime, remindedOf: wholeTime}),
+			fc.record({warned: wholeTime, deadline: wholeTime, remindedOf: wholeTime, timer: graceTimer}),
 		),
 	),
 	note: optionalText,

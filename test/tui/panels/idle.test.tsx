@@ -3,11 +3,12 @@ import {expect, test} from 'vitest';
 import {DetailPanel} from '../../../source/tui/panels/detail/detail-panel.js';
 import {GpuTable} from '../../../source/tui/panels/gpus/gpus-panel.js';
 import {Footer} from '../../../source/tui/panels/footer.js';
+import {QueuePanel} from '../../../source/tui/panels/queue/queue-panel.js';
 import {MessageLine} from '../../../source/tui/panels/message.js';
 import type {Settings, State} from '../../../source/tui/state/state.js';
 import {frameOf, stateOf, textOf, type Step} from '../_harness.js';
 import {createIdleBox, warned} from '../_idle.js';
-import {createBox, lease, type Box} from '../_world.js';
+import {createBox, gpuReading, lease, sceneTime, waiter, type Box} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
 
@@ -82,6 +83,65 @@ test('a screen reader reads the warning about idle GPUs before the table', async
 	expect(head).toContain('GPUs 0,1 go back at 14:44 unless used: idle since 13:32');
 	expect(first).toMatch(/Mine.* goes back at 14:44$/v);
 	expect(third).toMatch(/bob.* goes back if wanted$/v);
+});
+
+/** GPU 0 is parked, GPU 1 is beyond the limit of its account, and GPU 2 goes back because of that. */
+async function createMarkedBox(): Promise<Box> {
+	const slack = {warned: sceneTime - 60, deadline: sceneTime + 600};
+	const box = await createBox(4, {
+		leases: {
+			0: lease('alice', {startTime: sceneTime - 5 * 3600, parked: {since: sceneTime - 3 * 3600, seen: sceneTime}}),
+			1: lease('bob', {startTime: sceneTime - 60, slack: {}, leaseId: 'marked'}),
+			2: lease('alice', {startTime: sceneTime - 60, slack, leaseId: 'warned'}),
+			3: lease('bob', {startTime: sceneTime - 3600, leaseId: 'first'}),
+		},
+		readings: [
+			gpuReading(0, {
+				memoryUsedMiB: 20_000,
+				utilizationPercent: 0,
+				processes: [{pid: 7, user: 'alice', name: 'python', memoryUsedMiB: 19_000}],
+			}),
+			...[1, 2, 3].map((index) => gpuReading(index)),
+		],
+		waiting: [waiter('erin', {requestedIds: [2]})],
+	});
+	const settings = {'idle.after': '1h', 'limits.max-gpus': '1', 'limits.slack': 'on'};
+	await box.write({
+		kind: 'policy',
+		policy: new Map(Object.entries(settings).map(([key, value]) => [key, {value, since: sceneTime}])),
+	});
+	return box;
+}
+
+test('the table shows parked GPUs with their process, and GPUs beyond the limit of their account', async () => {
+	const rows = rowsOf(await shown({}, [], await createMarkedBox()), 170);
+	expect(rows[0]).toMatch(/ parked 3h: .*python/v);
+	expect(rows[1]).toMatch(/bob .* beyond limit$/v);
+	expect(rows[2]).toMatch(/alice .* goes back at \d\d:\d\d, beyond limit$/v);
+	expect(rows[3]).not.toContain('beyond');
+});
+
+test.each([
+	[0, /parked since 11:32 \(no load\)/v],
+	[1, /beyond its limit of 1 GPU(?!,)/v],
+	[2, /beyond its limit of 1 GPU, goes back at 14:42/v],
+])('the detail shows that a GPU is parked or beyond the limit (row %i)', async (row, words) => {
+	const steps = Array.from({length: row}, () => 'line-down' as const);
+	const state = await shown({}, steps, await createMarkedBox());
+	expect(textOf(state, <DetailPanel width={110} rows={12} />)).toMatch(words);
+});
+
+test('the message line says when GPUs of the user that are beyond the limit go back', async () => {
+	const state = await shown({}, [], await createMarkedBox());
+	expect(textOf(state, <MessageLine />)).toMatch(
+		/WARN GPU 2 goes back at 14:42: you hold more than your limit of 1 GPU$/v,
+	);
+});
+
+test('the queue says when an idle reservation goes back, with the same words as queue --why', async () => {
+	const state = await shown();
+	const text = textOf(state, <QueuePanel width={150} rows={6} />);
+	expect(text).toMatch(/alice on GPU 0, idle, goes back at 14:44 unless used, or until 18:32/v);
 });
 
 test('the message line is empty if no GPU has an idle warning', async () => {

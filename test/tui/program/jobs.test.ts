@@ -29,7 +29,10 @@ test('top shows the output of a detached job, cancels the job and starts it agai
 	top.write('y');
 	await top.waitFor('OK Started job 1 again');
 	await top.waitFor(/> 1 +running/v);
-	top.write(':cancel 1\r');
+	top.write(':cancel \t');
+	// The job is offered beside the flags.
+	await top.waitFor(/ 1 {2}--/v);
+	top.write('1\t\r');
 	await top.waitFor('OK Cancelled job 1');
 	await top.waitFor(/> 1 +cancelled/v);
 	top.write(':logs 2\r');

@@ -1,5 +1,5 @@
-import {expect, test} from 'vitest';
-import type {Lease} from '../../../source/core/model/types.js';
+import {describe, expect, test} from 'vitest';
+import type {AuditEntry, Lease} from '../../../source/core/model/types.js';
 import {reduce} from '../../../source/tui/state/reducer.js';
 import {stateOf} from '../_harness.js';
 import {createBox, lease, sceneTime} from '../_world.js';
@@ -43,4 +43,43 @@ test('top reminds the user once for each end time of a reservation', async () =>
 
 test('top shows no reminder for reservations of other users', async () => {
 	expect(await flashAfter([], [lease('bob', {expiryTime: end, remindedOf: end})])).toBeUndefined();
+});
+
+describe('top says that a reservation went back', () => {
+	const entry = (id: string, changes: Partial<AuditEntry> = {}): AuditEntry => ({
+		id,
+		time: sceneTime,
+		kind: 'ended',
+		account: 'alice',
+		gpus: [0, 1],
+		reason: 'reclaimed',
+		leaseId: 'a',
+		...changes,
+	});
+
+	async function flashWith(before: readonly AuditEntry[], entries: readonly AuditEntry[]) {
+		const state = await stateOf(await createBox(4, {}), size);
+		const known = {...state, flash: undefined, events: {...state.events, entries: before}};
+		return reduce(known, {kind: 'events-arrived', entries}).flash;
+	}
+
+	const first = entry('1', {kind: 'granted', reason: undefined});
+
+	test('once, with the command that reserves again', async () => {
+		expect(await flashWith([first], [first, entry('2')])).toEqual({
+			level: 'warning',
+			text: 'your reservation of GPUs 0,1 was idle and went back to the pool',
+			next: 'canhazgpu reserve --gpus 2',
+		});
+		expect(await flashWith([first, entry('2')], [first, entry('2'), entry('3', {kind: 'joined'})])).toBeUndefined();
+		expect(await flashWith([], [first, entry('2')])).toBeUndefined();
+	});
+
+	test('also if it was beyond the limit, and not for reservations of others or that ended otherwise', async () => {
+		expect(await flashWith([first], [first, entry('2', {reason: 'beyond-limit'})])).toMatchObject({
+			text: 'your reservation of GPUs 0,1 was beyond your limit and went back to the pool',
+		});
+		expect(await flashWith([first], [first, entry('2', {account: 'bob'})])).toBeUndefined();
+		expect(await flashWith([first], [first, entry('2', {reason: 'exited'})])).toBeUndefined();
+	});
 });

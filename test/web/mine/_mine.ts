@@ -1,7 +1,7 @@
 /** Starts `canhazgpu web --mine` in a box, and sends requests to its socket. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtempSync, rmSync} from 'node:fs';
+import {chownSync, mkdtempSync, rmSync} from 'node:fs';
 import {request as startRequest, type IncomingMessage} from 'node:http';
 import {connect, createServer, type AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import {eventually} from '../../_helpers/eventually.js';
 import {freePort, startSshServers} from '../../_helpers/machine/ssh-server.js';
+import type {Accounts} from '../../_helpers/machine/strangers.js';
 import type {Box} from '../../_helpers/program/cli.js';
 import {startServerIn} from '../_server.js';
 
@@ -47,6 +48,47 @@ export async function startMine(
 		socketPath: /8080:(?<file>\S+)/v.exec(server.stdout())!.groups!['file']!,
 		linkToken: /#token=(?<token>\S+)/v.exec(server.stdout())!.groups!['token']!,
 		end: async (signal) => (await server.end(signal)).end,
+	};
+}
+
+/** Starts `web --mine` as another account, whose pool is that of these accounts. */
+export async function startMineAs(
+	{words: [node, program], homeOf, environmentOf}: Accounts,
+	uid: number,
+	runtimeDirectory: string,
+): Promise<Pick<Mine, 'socketPath' | 'linkToken' | 'end'>> {
+	chownSync(runtimeDirectory, uid, uid);
+	const child = spawn(node, [program, 'web', '--mine'], {
+		uid,
+		gid: uid,
+		cwd: homeOf(uid),
+		env: {...environmentOf(uid), XDG_RUNTIME_DIR: runtimeDirectory},
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	let stdout = '';
+	let stderr = '';
+	child.stdout.setEncoding('utf8').on('data', (data: string) => {
+		stdout += data;
+	});
+	child.stderr.setEncoding('utf8').on('data', (data: string) => {
+		stderr += data;
+	});
+	await eventually(() => {
+		if (child.exitCode !== null) {
+			throw new Error(stderr);
+		}
+
+		return stdout.includes('Ctrl-C');
+	});
+	return {
+		socketPath: /8080:(?<file>\S+)/v.exec(stdout)!.groups!['file']!,
+		linkToken: /#token=(?<token>\S+)/v.exec(stdout)!.groups!['token']!,
+		async end(signal) {
+			const ended = once(child, 'exit');
+			child.kill(signal);
+			await ended;
+			return child.exitCode ?? child.signalCode ?? undefined;
+		},
 	};
 }
 
@@ -101,7 +143,7 @@ export async function askSocket(
 }
 
 /** Opens the link, and returns functions that send requests like the page. */
-export async function signIn({socketPath, linkToken}: Mine) {
+export async function signIn({socketPath, linkToken}: Pick<Mine, 'socketPath' | 'linkToken'>) {
 	const opened = await askSocket(socketPath, '/api/session', {
 		method: 'POST',
 		body: JSON.stringify({token: linkToken}),

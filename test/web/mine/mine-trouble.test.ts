@@ -1,7 +1,7 @@
 /** Failures of `canhazgpu web --mine`: each request happens once or not at all, and other accounts have no access. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {chmodSync, chownSync} from 'node:fs';
+import {chmodSync} from 'node:fs';
 import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import {describe, expect, onTestFinished} from 'vitest';
@@ -12,7 +12,7 @@ import {slowTest} from '../../_helpers/slow.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {openRequestProxy, type CommitFate} from '../../_helpers/store/request-proxy.js';
-import {askSocket, createRuntimeDirectory, signIn, startMine} from './_mine.js';
+import {askSocket, createRuntimeDirectory, signIn, startMine, startMineAs} from './_mine.js';
 
 const redis = redisOfFile({isDurable: true});
 
@@ -146,28 +146,13 @@ describe.skipIf(!canBeOthers)('other accounts', () => {
 
 	slowTest('cannot reach the socket of web --mine', {timeout: 60_000}, async () => {
 		await accounts.run(0, 'admin --gpus 2 --provider fake --store embedded');
-		const [node, program] = accounts.words;
+		const [node] = accounts.words;
 		const runtime = createRuntimeDirectory();
 		onTestFinished(runtime.remove);
-		chownSync(runtime.directory, alice, alice);
-		const child = spawn(node, [program, 'web', '--mine'], {
-			uid: alice,
-			gid: alice,
-			cwd: accounts.homeOf(alice),
-			env: {...accounts.environmentOf(alice), XDG_RUNTIME_DIR: runtime.directory},
-			stdio: ['ignore', 'pipe', 'pipe'],
+		const {socketPath: socket, end} = await startMineAs(accounts, alice, runtime.directory);
+		onTestFinished(async () => {
+			await end('SIGKILL');
 		});
-		onTestFinished(() => {
-			child.kill('SIGKILL');
-		});
-		let stdout = '';
-		child.stdout.setEncoding('utf8').on('data', (data: string) => {
-			stdout += data;
-		});
-		const errors = text(child.stderr);
-		await eventually(() => stdout.includes('Ctrl-C') || child.exitCode !== null);
-		expect([child.exitCode, child.exitCode === null ? '' : await errors]).toEqual([null, '']);
-		const socket = /8080:(?<file>\S+)/v.exec(stdout)!.groups!['file']!;
 		const ask = async (uid: number): Promise<string> => {
 			const script = `require('node:http').get({socketPath: ${JSON.stringify(socket)}, path: '/api/mine', headers: {host: 'localhost'}}, (answer) => { console.log(answer.statusCode); }).on('error', (error) => { console.log(error.code); });`;
 			const asked = spawn(node, ['-e', script], {

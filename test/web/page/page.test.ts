@@ -170,7 +170,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		const {page} = await openPage(browser, web.url, {width: 360, height: 800});
 		await page.locator('#expand-all').click();
 		await cardOf(page, 3).locator('canvas').waitFor();
-		for (const view of ['overview', 'report', 'events', 'hosts']) {
+		for (const view of ['overview', 'jobs', 'report', 'events', 'hosts']) {
 			await page.locator(`.tabs a[data-view="${view}"]`).click();
 			await page.locator(`#view-${view}`).waitFor();
 			for (const width of [2560, 768, 360]) {
@@ -240,7 +240,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		await press('Escape');
 		await expect.poll(async () => bodies.count()).toBe(0);
 		await page.locator('.tabs a').first().focus();
-		await (await press('ArrowRight', 'ArrowRight')).focuses('Report');
+		await (await press('ArrowRight', 'ArrowRight')).focuses('Occupancy');
 		await page.evaluate("location.hash = '#/hosts/good'");
 		await page.locator('#view-hosts .gpu').first().waitFor();
 		await press('Escape');
@@ -283,7 +283,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		await page.evaluate(axe.source);
 		await cardOf(page, 3).locator('button').first().click();
 		await cardOf(page, 3).locator('canvas').waitFor();
-		for (const view of ['overview', 'report', 'events', 'hosts']) {
+		for (const view of ['overview', 'jobs', 'report', 'events', 'hosts']) {
 			await page.locator(`.tabs a[data-view="${view}"]`).click();
 			await page.locator(`#view-${view} h1`).waitFor({state: 'attached'});
 			expect([view, await accessProblems(page, {})]).toEqual([view, []]);

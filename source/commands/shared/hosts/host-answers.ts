@@ -1,8 +1,10 @@
 import type {HostAnswer} from '../../../core/rules/hosts/choose-host.js';
+import type {AccountRoom} from '../../../core/model/other-hosts.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
 import {stateText} from '../../../format/states.js';
 import type {JsonRow} from '../../../format/tables/host-tables.js';
 import type {App} from '../../../app/contract.js';
+import {ownRoom} from '../own-room.js';
 import {withWorld} from '../with-world.js';
 import {localRows} from './local-rows.js';
 import {answerFrom, askHosts} from './ask-hosts.js';
@@ -39,7 +41,12 @@ function freeInOf(row: JsonRow): number | undefined {
 }
 
 /** Builds the answer of a host from the rows of its `status --json`. The texts are untrusted, and the rows can be from any version. */
-function answerOf(host: string, rows: readonly JsonRow[], waitingCount: number | undefined): HostAnswer {
+function answerOf(
+	host: string,
+	rows: readonly JsonRow[],
+	waitingCount: number | undefined,
+	room: AccountRoom | undefined,
+): HostAnswer {
 	const observation: Observation = {
 		provider: 'fake',
 		takenAtMs: 0,
@@ -55,13 +62,14 @@ function answerOf(host: string, rows: readonly JsonRow[], waitingCount: number |
 			freeIn.flatMap(([index, seconds]) => (seconds === undefined ? [] : [[index, seconds] as const])),
 		),
 		waitingCount,
+		room,
 	};
 }
 
 const ownAnswer = async (app: App): Promise<HostAnswer> =>
 	withWorld(app, {willScan: true, keepReconnecting: false}, async (world) => {
 		const [rows, snapshot] = [await localRows(world), await world.store.read()];
-		return answerOf(app.host.hostname, rows, snapshot.queue.length);
+		return answerOf(app.host.hostname, rows, snapshot.queue.length, ownRoom(app, world, snapshot));
 	});
 
 async function otherAnswer(app: App, host: string, signal: AbortSignal | undefined): Promise<HostAnswer> {
@@ -70,7 +78,9 @@ async function otherAnswer(app: App, host: string, signal: AbortSignal | undefin
 		// Older versions have no queue command.
 		answerFrom(host, async () => app.remoteQueue(host, signal)),
 	]);
-	return answerOf(host, rows, 'error' in queue ? undefined : queue.entries.length);
+	return 'error' in queue
+		? answerOf(host, rows, undefined, undefined)
+		: answerOf(host, rows, queue.entries.length, queue.room);
 }
 
 /** Asks this host and the others about their GPUs. Each host answers or fails within 10 s. */

@@ -1,6 +1,11 @@
 /** Implements `--on`: runs the command on another host by ssh. Only the host itself grants its GPUs, so no GPU is granted twice. */
 import process from 'node:process';
-import {chooseHost, type HostAnswer, type HostReason} from '../../../core/rules/hosts/choose-host.js';
+import {
+	chooseHost,
+	type AskedOfHosts,
+	type HostAnswer,
+	type HostReason,
+} from '../../../core/rules/hosts/choose-host.js';
 import {idWordsOf} from '../../../core/rules/request/gpu-ids.js';
 import type {Wanted} from '../../../core/rules/request/request.js';
 import {otherHosts} from '../../../core/model/other-hosts.js';
@@ -160,9 +165,11 @@ function refuseLocalFlags(input: Input): void {
 const reasonText = (reason: HostReason): string =>
 	reason.kind === 'error'
 		? sanitize(reason.words)
-		: `it has ${reason.gpuCount} GPU(s), but too few of them fit the request`;
+		: reason.kind === 'over-limit'
+			? `your limit there is ${reason.mostGpus} GPU(s)`
+			: `it has ${reason.gpuCount} GPU(s), but too few of them fit the request`;
 
-async function choose(app: App, others: readonly string[], wanted: Wanted): Promise<string> {
+async function choose(app: App, others: readonly string[], wanted: AskedOfHosts): Promise<string> {
 	const {askForGpus} = await import('./host-answers.js');
 	if (others.length === 0) {
 		throw new CanhazgpuError('usage', '--on any needs other hosts to choose from', {
@@ -215,7 +222,8 @@ Runs a request on the best host. If the request must wait, and another host can 
 queue before it joins the second, so that it never holds GPUs on both hosts.
 */
 async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
-	const {command, wanted, keepsDirectory, waitSeconds} = options;
+	const {command, keepsDirectory, waitSeconds} = options;
+	const wanted: AskedOfHosts = {...options.wanted, type: command.name === 'reserve' ? 'manual' : 'run'};
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 	const beganMs = app.clock.monotonicMs();
 	/** Returns the remaining seconds to wait: at least 1, unless the request must not wait. */

@@ -1,5 +1,4 @@
-import {hostToMoveTo} from '../../../core/rules/hosts/choose-host.js';
-import type {Wanted} from '../../../core/rules/request/request.js';
+import {hostToMoveTo, type AskedOfHosts} from '../../../core/rules/hosts/choose-host.js';
 import {CanhazgpuError} from '../../../errors.js';
 import type {App} from '../../../app/contract.js';
 import {answerFrom} from './ask-hosts.js';
@@ -12,7 +11,7 @@ const nextMs = 30_000;
 const mostMisses = 2;
 
 type Watched = {
-	readonly wanted: Wanted;
+	readonly wanted: AskedOfHosts;
 	readonly host: string;
 	readonly entryId: string;
 	readonly others: readonly string[];

@@ -2,7 +2,7 @@ import type {Job, JobList} from '../../model/jobs.js';
 import type {World} from '../../model/ports.js';
 import {jobsNamed} from '../../rules/jobs/ids.js';
 import {soundJobs} from '../../rules/jobs/look.js';
-import {startOf, type Start} from '../../rules/jobs/start.js';
+import {missingIds, startOf, type Start} from '../../rules/jobs/start.js';
 import {createWakeSignal} from '../waiting/wake-signal.js';
 import {isTransient} from '../waiting/waiter.js';
 import {readCurrentJobs} from './jobs.js';
@@ -73,8 +73,8 @@ type WaitOptions = {
 };
 
 /**
-Waits until a job may start: its dependencies have ended, its start time has come, and its array has a free slot. Returns the decision.
-Undefined if the signal is aborted, or if `find` returns undefined because the job need not wait any longer.
+Waits until a job may start: its dependencies have ended, its start time has come, and its array has a free slot. Returns the decision, which can
+also be that the job never starts. Undefined if the signal is aborted, or if `find` returns undefined because the job need not wait any longer.
 */
 export async function awaitStart(
 	world: World,
@@ -84,7 +84,18 @@ export async function awaitStart(
 	const wakeSignal = createWakeSignal();
 	let numbers: readonly number[] | undefined;
 	let isNear = true;
-	const read = async (): Promise<JobList> => readCurrentJobs(world, numbers);
+	/** Since when every read has missed a job to wait for. */
+	let missedSinceMs: number | undefined;
+	const read = async (): Promise<JobList> => {
+		try {
+			return await readCurrentJobs(world, numbers);
+		} catch (error) {
+			// While this process cannot reach the store, other wrappers may not be able to put back their records either.
+			missedSinceMs = undefined;
+			throw error;
+		}
+	};
+
 	const concerns = (changed: readonly number[] = []): boolean =>
 		numbers === undefined || changed.some((number) => numbers?.includes(number));
 	const unsubscribe = await persist(
@@ -109,8 +120,16 @@ export async function awaitStart(
 				return undefined;
 			}
 
-			numbers ??= concerningNumbers(job, list);
-			const start = startOf(job, soundJobs(list), list.now);
+			const jobs = soundJobs(list);
+			if (missingIds(job, jobs).length === 0) {
+				missedSinceMs = undefined;
+				numbers ??= concerningNumbers(job, list);
+			} else {
+				missedSinceMs ??= world.clock.monotonicMs();
+			}
+
+			const missedMs = missedSinceMs === undefined ? 0 : world.clock.monotonicMs() - missedSinceMs;
+			const start = startOf(job, jobs, list.now, missedMs / 1000);
 			if (start.kind === 'now' || start.kind === 'never') {
 				return start;
 			}

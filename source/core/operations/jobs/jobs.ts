@@ -2,7 +2,7 @@ import {CanhazgpuError, quoted, withFallback} from '../../../errors.js';
 import {emptyPlan, isEmpty, type Plan} from '../../model/plan.js';
 import type {Job, JobList, SoundJobRecord} from '../../model/jobs.js';
 import type {World} from '../../model/ports.js';
-import type {Requester} from '../../model/types.js';
+import type {AuditRecord, Requester} from '../../model/types.js';
 import {isRoot} from '../../rules/leases/ownership.js';
 import {cancelled, planJobChanges, retried} from '../../rules/jobs/changes.js';
 import {isJobId, jobIdOf, jobsNamed} from '../../rules/jobs/ids.js';
@@ -194,9 +194,19 @@ export const retryJobs = async (
 				record,
 				job: retried(record.job, world.clock.uuid(), world.host),
 			}));
-			return {
-				plan: planJobChanges(changes, {now: list.now, host: world.host.hostname}),
-				result: changes.map(({job}) => job),
-			};
+			const {account} = requester;
+			const {hostname: host} = world.host;
+			const submitted = [...new Set(ids)].map((id): AuditRecord => ({
+				time: list.now,
+				host,
+				kind: 'submitted',
+				value: 'again',
+				account,
+				jobId: id,
+				count: jobsWithIds(list, [id]).length,
+				gpus: [],
+			}));
+			const plan = planJobChanges(changes, {now: list.now, host});
+			return {plan: {...plan, audit: [...plan.audit, ...submitted]}, result: changes.map(({job}) => job)};
 		},
 	});

@@ -20,7 +20,7 @@ import {
 	planJoin,
 	planLeave,
 } from '../../rules/queue/queue.js';
-import {agentLimitFor, checkAgentRequest} from '../../rules/policy/agents.js';
+import {checkAgentRequest} from '../../rules/policy/agents.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
 import {anyGpus, dependsOnGpus, eligibilityOf, eligibleOf, type Eligibility} from '../../rules/allocation/need.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
@@ -567,7 +567,7 @@ const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,
 	wanted: Wanted,
-	{unusable, unknown, overLimit}: Pick<Nothing, 'unusable' | 'unknown' | 'overLimit'>,
+	{unusable, unknown, overLimit, agentLimit}: Pick<Nothing, 'unusable' | 'unknown' | 'overLimit' | 'agentLimit'>,
 ): Progress => ({
 	kind: 'waiting',
 	position: snapshot.queue.indexOf(own) + 1,
@@ -579,7 +579,7 @@ const waitingProgress = (
 	unknown: Array.from(unknown ?? [], ([index, quality]) => ({index, quality})),
 	estimateSeconds: estimateWaits(snapshot).get(own.id),
 	...(overLimit !== undefined && {overLimit}),
-	agentLimit: agentLimitFor(snapshot, own.entry, {count: wanted.count, entryId: own.id}),
+	...(agentLimit !== undefined && {agentLimit}),
 });
 
 function grantIn(snapshot: Snapshot, leaseId: string, tenure: Tenure | undefined): Grant | undefined {

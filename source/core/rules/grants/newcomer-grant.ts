@@ -25,7 +25,7 @@ import type {
 	Snapshot,
 	Drain,
 } from '../../model/types.js';
-import {agentExpectations, agentLimitFor, type AgentLimit} from '../policy/agents.js';
+import {agentExpectations} from '../policy/agents.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from '../request/request.js';
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
@@ -35,8 +35,8 @@ import {candidateGroupsOf, chooseGpus} from '../allocation/choose.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import type {StrategyName} from '../../model/need.js';
 import {usageBlockFor, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
-import type {Limit} from '../limits/limits.js';
-import {limitExpectations, type OverLimit} from '../queue/account-limits.js';
+import {limitExpectations, type Limit} from '../limits/limits.js';
+import type {AgentLimit, OverLimit} from '../queue/account-limits.js';
 import {distinct, takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 export type Block =
@@ -218,14 +218,15 @@ export function allocate(
 	request: AllocationRequest,
 ): Allocation | Refusal {
 	const {wanted, limit} = request;
-	const agentLimit = agentLimitFor(snapshot, request.lease, wanted);
+	// With an empty queue, GPUs out of service need not be determined: they only decide which waiting requests can be served.
+	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
+	const {via} = request.lease;
+	const waiters = waitersOf(snapshot, out, request.isAnswering, {account: ownerOf(request.lease), limit, via});
+	const agentLimit = waiters.limits.agentLimitFor(wanted.count);
 	if (agentLimit !== undefined) {
 		return {kind: 'refused', wanted, available: 0, blocked: [], agentLimit, now: snapshot.now};
 	}
 
-	// With an empty queue, GPUs out of service need not be determined: they only decide which waiting requests can be served.
-	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
-	const waiters = waitersOf(snapshot, out, request.isAnswering, {account: ownerOf(request.lease), limit});
 	const overLimit = waiters.limits.overLimitFor(wanted.count);
 	const isBeyondLimit = overLimit !== undefined;
 	if (isBeyondLimit && !waiters.limits.mayExceedWith({type: request.lease.type, need: wanted.need})) {

@@ -12,7 +12,7 @@ import type {Expectation, Plan} from '../../model/plan.js';
 import {candidateGroupsOf, chooseGpus, type Preference} from '../allocation/choose.js';
 import {candidateOf, roomFor} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
-import {agentExpectations, isHeldBack} from '../policy/agents.js';
+import {agentExpectations} from '../policy/agents.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {beyondLimit, grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {EntryRecord, GpuGroup, GpuReading, InstanceOfGpu, Lease, QueueEntry, Snapshot} from '../../model/types.js';
@@ -21,9 +21,9 @@ import {chooseInstances, instanceCandidateOf} from '../allocation/instances.js';
 import {claimsOf, holdingsOf, instanceClaimsOf} from '../queue/queue.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
 import {outageFor, servableGroups, type OutOfService} from '../queue/out-of-service.js';
-import type {Limit} from '../limits/limits.js';
+import {limitExpectations, type Limit} from '../limits/limits.js';
 import {ownerOf} from '../leases/ownership.js';
-import {limitExpectations, type OverLimit} from '../queue/account-limits.js';
+import type {AgentLimit, OverLimit} from '../queue/account-limits.js';
 import {distinct, takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 type QueueGrantOptions = {
@@ -49,7 +49,12 @@ export type QueueGrant =
 	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan; readonly isBeyondLimit?: true})
 	/** The entry gets some of its GPUs and holds them until the rest is available. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
-	| {readonly kind: 'nothing'; readonly gpus: readonly number[]; readonly overLimit?: OverLimit | undefined};
+	| {
+			readonly kind: 'nothing';
+			readonly gpus: readonly number[];
+			readonly overLimit?: OverLimit | undefined;
+			readonly agentLimit?: AgentLimit | undefined;
+	  };
 
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
@@ -195,15 +200,16 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const {lease, isAnswering, outOfService, limit, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
 	const held = holdingsOf(snapshot, id);
 	const groups = servableGroups(entry, snapshot.gpus, outOfService, possible);
-	if (groups.length === 0 || isHeldBack(snapshot, entry)) {
+	if (groups.length === 0) {
 		return {kind: 'nothing', gpus: gpusOf(held)};
 	}
 
-	const waiters = waitersOf(snapshot, outOfService, isAnswering, {account: ownerOf(lease), limit});
+	const waiters = waitersOf(snapshot, outOfService, isAnswering, {account: ownerOf(lease), limit, via: lease.via});
 	const overLimit = waiters.limits.overLimitOf(entry);
+	const agentLimit = waiters.limits.agentLimitOf(entry);
 	const isBeyondLimit = overLimit !== undefined;
-	if (isBeyondLimit && !waiters.limits.mayExceed(entry)) {
-		return {kind: 'nothing', gpus: gpusOf(held), overLimit};
+	if (agentLimit !== undefined || (isBeyondLimit && !waiters.limits.mayExceed(entry))) {
+		return {kind: 'nothing', gpus: gpusOf(held), overLimit, agentLimit};
 	}
 
 	const choose = wantsInstances(entry) ? chooseForInstances : chooseForGpus;
@@ -238,7 +244,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const context: AuditContext = {now: snapshot.now, host: options.host};
 	const unneeded = held.filter((holding) => !kept.includes(holding));
 	const takeover = takeoverOf(
-		distinct([...taken.flatMap(({takes}) => takes), ...unneeded, ...waiters.limits.surplus(0)]),
+		distinct([...taken.flatMap(({takes}) => takes), ...unneeded, ...waiters.limits.surplus(isBeyondLimit ? wantedCountOf(entry) : 0)]),
 		(its) =>
 			its.partialQueueId === id
 				? 'queue-left'

@@ -3,9 +3,7 @@ import type {HoldingChange} from '../leases/holding-changes.js';
 import type {Holding} from '../leases/holdings.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
 import type {AuditRecord, EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
-import type {Limit} from '../limits/limits.js';
-import {accountLimitsOf, type AccountLimits} from '../queue/account-limits.js';
-import {isHeldBack} from '../policy/agents.js';
+import {accountLimitsOf, type AccountLimits, type Receiver} from '../queue/account-limits.js';
 import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
 export type Waiters = {
@@ -18,15 +16,12 @@ export type Waiters = {
 	readonly limits: AccountLimits;
 };
 
-/** The account that gets the GPUs, and its `max-gpus`. */
-export type OwnLimit = {readonly account: string; readonly limit: Limit | undefined};
-
 /** `snapshot` must contain no expired leases. `isAnswering` returns false for an entry that is stopped or sends no heartbeats. */
 export function waitersOf(
 	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now' | 'policy' | 'policyProblem'>,
 	out: OutOfService,
 	isAnswering: (entry: QueueEntry) => boolean,
-	own?: OwnLimit,
+	own?: Receiver,
 ): Waiters {
 	const holderOf = ({partialQueueId}: Lease): QueueEntry | undefined => {
 		const record = partialQueueId === undefined ? undefined : snapshot.queue.find(({id}) => id === partialQueueId);
@@ -45,21 +40,22 @@ export function waitersOf(
 		isServable: (entry) => servableGroupsOf(entry).length > 0,
 		givesHoldings,
 	});
-	const isOverLimit = (entry: QueueEntry): boolean =>
-		isHeldBack(snapshot, entry) || limits.overLimitOf(entry) !== undefined;
+	const {isHeldBack} = limits;
 	return {
-		groupsFor: (entry) => (isOverLimit(entry) ? [] : servableGroupsOf(entry)),
+		groupsFor: (entry) => (isHeldBack(entry) ? [] : servableGroupsOf(entry)),
 		groupsBeyondLimit: (entry) =>
-			isOverLimit(entry) && (isHeldBack(snapshot, entry) || !limits.mayExceed(entry)) ? [] : servableGroupsOf(entry),
+			isHeldBack(entry) && (limits.agentLimitOf(entry) !== undefined || !limits.mayExceed(entry))
+				? []
+				: servableGroupsOf(entry),
 		gives(lease) {
 			const entry = holderOf(lease);
-			return entry !== undefined && (givesHoldings(entry) || isOverLimit(entry));
+			return entry !== undefined && (givesHoldings(entry) || isHeldBack(entry));
 		},
 		reasonToGive(lease) {
 			const entry = holderOf(lease);
 			return entry === undefined || !isAnswering(entry)
 				? 'holder-stopped'
-				: isOverLimit(entry)
+				: isHeldBack(entry)
 					? 'over-limit'
 					: 'drained';
 		},

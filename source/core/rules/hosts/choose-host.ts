@@ -1,8 +1,9 @@
 /** Chooses the host on which to request GPUs, based on the status of all hosts. Each host still decides about its own GPUs. */
-import type {Observation} from '../../model/types.js';
+import type {AccountRoom} from '../../model/other-hosts.js';
+import type {LeaseType, Observation} from '../../model/types.js';
 import {compareNumbers} from '../allocation/compare-numbers.js';
 import {eligibilityOf} from '../allocation/need.js';
-import type {Wanted} from '../request/request.js';
+import {isPartOfGpu, type Wanted} from '../request/request.js';
 
 export type HostAnswer =
 	| {
@@ -11,8 +12,13 @@ export type HostAnswer =
 			/** Seconds until each GPU is free, by index. Absent for a GPU that is out of service, or held for an unknown time. */
 			readonly freeInSeconds: ReadonlyMap<number, number>;
 			readonly waitingCount: number | undefined;
+			/** The room under the limit of our account there. Undefined without a limit, and if unknown. */
+			readonly room?: AccountRoom | undefined;
 	  }
 	| {readonly host: string; readonly error: string};
+
+/** A request, and whether it is a job or a reservation. If that is unknown, the request cannot exceed a limit. */
+export type AskedOfHosts = Wanted & {readonly type?: LeaseType};
 
 type HostChoice =
 	| {
@@ -28,14 +34,26 @@ type HostChoice =
 	| {readonly kind: 'none'; readonly reasons: ReadonlyArray<{readonly host: string; readonly reason: HostReason}>};
 
 export type HostReason =
-	{readonly kind: 'error'; readonly words: string} | {readonly kind: 'insufficient'; readonly gpuCount: number};
+	| {readonly kind: 'error'; readonly words: string}
+	| {readonly kind: 'insufficient'; readonly gpuCount: number}
+	| {readonly kind: 'over-limit'; readonly mostGpus: number};
 
 type Chosen = Omit<Extract<HostChoice, {kind: 'chosen'}>, 'unanswered'> & {readonly waitingCount: number};
 
 /** An unknown queue ranks between an empty queue and a queue of one. */
 const unknownQueue = 0.5;
 
-function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostReason {
+/** Returns how many GPUs the limit of our account leaves, and how many it can ever have. */
+function roomFor({type, need}: AskedOfHosts, {room, waitingCount}: Extract<HostAnswer, {observation: Observation}>) {
+	const hasSlack = room?.hasSlack === true && type === 'manual' && !isPartOfGpu(need);
+	return {
+		most: room === undefined || hasSlack ? Infinity : room.mostGpus,
+		left: room === undefined || (hasSlack && waitingCount === 0) ? Infinity : room.leftGpus,
+	};
+}
+
+function judge(wanted: AskedOfHosts, answer: HostAnswer): Chosen | HostReason {
+	const {count, ids, need} = wanted;
 	if ('error' in answer) {
 		return {kind: 'error', words: answer.error};
 	}
@@ -57,11 +75,17 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 		return {kind: 'insufficient', gpuCount: indexes.length};
 	}
 
-	const waitSeconds = Math.min(...waits.map((group) => group[count - 1]!));
+	const {most, left} = roomFor(wanted, answer);
+	if (count > most) {
+		return {kind: 'over-limit', mostGpus: most};
+	}
+
+	// The time at which the account holds fewer GPUs is unknown.
+	const waitSeconds = count > left ? Infinity : Math.min(...waits.map((group) => group[count - 1]!));
 	return {
 		kind: 'chosen',
 		host,
-		freeCount: Math.max(...waits.map((group) => group.filter((seconds) => seconds === 0).length)),
+		freeCount: Math.min(left, Math.max(...waits.map((group) => group.filter((seconds) => seconds === 0).length))),
 		waitSeconds: Number.isFinite(waitSeconds) ? waitSeconds : undefined,
 		waitingCount,
 	};
@@ -75,7 +99,7 @@ const orderOf = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly numbe
 ];
 
 /** Chooses a host for a request. GPU ids in `wanted` are those of the chosen host. `answers` are in order of preference. */
-export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): HostChoice {
+export function chooseHost(wanted: AskedOfHosts, answers: readonly HostAnswer[]): HostChoice {
 	const judged = answers.map((answer) => ({host: answer.host, judgement: judge(wanted, answer)}));
 	const [best] = judged
 		.map(({judgement}) => judgement)
@@ -100,7 +124,11 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 }
 
 /** Returns a host with enough free GPUs and no queue. On others, the request would wait again. It now waits on `current`, without holding GPUs. */
-export function hostToMoveTo(wanted: Wanted, current: string, answers: readonly HostAnswer[]): string | undefined {
+export function hostToMoveTo(
+	wanted: AskedOfHosts,
+	current: string,
+	answers: readonly HostAnswer[],
+): string | undefined {
 	const others = answers.filter(
 		(answer) => answer.host !== current && 'waitingCount' in answer && answer.waitingCount === 0,
 	);

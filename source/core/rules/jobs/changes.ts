@@ -12,8 +12,11 @@ export const taken = (job: Job, token: string, {machineId, bootId, self}: Host):
 		? {...job, machine: machineId, bootId, holder: self, isHeld: true}
 		: undefined;
 
-const cancellationText = ({cancelledBy = '', cancelledVia}: Job): string =>
-	`cancelled by ${cancelledBy}${cancelledVia === undefined ? '' : ` via ${cancelledVia}`}`;
+const cancellerText = ({cancelledBy = ''}: Job): string => `cancelled by ${cancelledBy}`;
+
+/** Says who cancelled a job, and through which interface. */
+const cancellationText = (job: Job): string =>
+	cancellerText(job) + (job.cancelledVia === undefined ? '' : ` via ${job.cancelledVia}`);
 
 export const queued = (job: Job): Job => ({...job, state: 'queued'});
 
@@ -118,9 +121,21 @@ function auditOf(before: Job, after: Job, {now, host, account = after.account}: 
 		jobId: jobIdOf(after),
 		gpus: after.gpus ?? [],
 	};
-	return isOver(before) || !isOver(after)
-		? []
-		: [{...record, kind: 'finished', value: after.state, reason: after.reason ?? exitText(after)}];
+	if (isOver(before) || !isOver(after)) {
+		return [];
+	}
+
+	const isCancelled = after.state === 'cancelled' && after.cancelledBy !== undefined;
+	return [
+		{
+			...record,
+			kind: 'finished',
+			value: after.state,
+			reason: isCancelled ? cancellerText(after) : (after.reason ?? exitText(after)),
+			// The record has a field of its own for the interface.
+			via: isCancelled ? after.cancelledVia : undefined,
+		},
+	];
 }
 
 export type JobChange = {readonly record: SoundJobRecord; readonly job: Job};

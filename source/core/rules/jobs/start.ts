@@ -91,13 +91,31 @@ const beforeInArray = (job: Job, jobs: readonly Job[]): number =>
 			(other.state !== 'pending' || other.array.index < job.array.index),
 	).length;
 
-/** Decides whether a pending job may start. `jobs` must contain the jobs that it waits for, and those of its array. */
-export function startOf(job: Job, jobs: readonly Job[], now: number): Start {
+/**
+Maximum time for which the record of a dependency may be missing. If a store was restarted without its data, wrappers put the records of jobs that have
+not ended back within about a minute. The record of an ended job does not come back.
+*/
+const longestMissSeconds = 300;
+
+/** Returns the ids of dependencies that have no record. */
+export const missingIds = ({after}: Pick<Job, 'after'>, jobs: readonly Job[]): readonly string[] =>
+	after.filter((dependency) => dependencyState(dependency, jobs).kind === 'unknown').map(({id}) => id);
+
+/**
+Decides whether a pending job may start. `jobs` must contain the jobs that it waits for, and those of its array.
+@param missedSeconds - How long every read has missed one of its dependencies. A single read cannot tell whether a missing record comes back.
+*/
+export function startOf(job: Job, jobs: readonly Job[], now: number, missedSeconds = 0): Start {
 	const states = job.after.map((dependency) => ({dependency, state: dependencyState(dependency, jobs)}));
 	for (const {state} of states) {
 		if (state.kind === 'failed') {
 			return {kind: 'never', reason: endText(state.by)};
 		}
+	}
+
+	const [missing] = missedSeconds < longestMissSeconds ? [] : missingIds(job, jobs);
+	if (missing !== undefined) {
+		return {kind: 'never', reason: `job ${missing} is unknown, because its record was lost`};
 	}
 
 	const waits = states.filter(({state}) => state.kind !== 'met');

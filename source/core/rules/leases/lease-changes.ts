@@ -171,7 +171,7 @@ export function planExtend(
 	const extend = (lease: Lease): Lease => ({
 		...lease,
 		...(lease.type === 'manual' ? {expiryTime: expiryOf(lease)} : {endsBy: expiryOf(lease)}),
-		...(keepUntil !== undefined && {keepUntil, idle: undefined}),
+		...(keepUntil !== undefined && {keepUntil, idle: undefined, parked: undefined}),
 	});
 	const moved = holdings.filter(({lease}) => keepUntil === undefined || expiryOf(lease) !== lease.expiryTime);
 	const kept =

@@ -1,5 +1,5 @@
 /** Finds limits for users and groups that no longer exist. Such a limit would apply to a later account of the same name. */
-import {namedLimitOf, type NamedLimit} from '../policy/keys.js';
+import {namedLimitOf, type NamedLimit} from '../policy/limit-keys.js';
 import type {StoredPolicy} from '../policy/policy.js';
 
 type LimitedName = Pick<NamedLimit, 'kind' | 'name'> & {

@@ -1,8 +1,10 @@
 /** The limits of accounts, set by an administrator. A user's own limit precedes group limits, which precede the limit for everybody. Root has none. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
-import type {Requester} from '../../model/types.js';
+import type {Expectation} from '../../model/plan.js';
+import type {GpuRecord, Requester} from '../../model/types.js';
 import {isRoot} from '../leases/ownership.js';
-import {definitionOf, limitKeyFor, limitNames, namedLimitOf, type LimitName} from '../policy/keys.js';
+import {definitionOf} from '../policy/keys.js';
+import {limitKeyFor, limitNames, namedLimitOf, type LimitName} from '../policy/limit-keys.js';
 import type {StoredPolicy} from '../policy/policy.js';
 import {usualDurationSeconds, type AskedTenure, type Tenure, type Wanted} from '../request/request.js';
 
@@ -141,3 +143,20 @@ export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}:
 		);
 	}
 }
+
+/**
+Returns the preconditions of a grant to an account with a limit: nothing that the account could hold has changed since the read. Records that the
+plan expects anyway are left out, and so are values that a commit cannot compare.
+*/
+export const limitExpectations = (
+	gpus: readonly GpuRecord[],
+	limit: Limit | undefined,
+	expected: readonly Expectation[],
+): readonly Expectation[] => {
+	const known = new Set(expected.map((one) => (one.kind === 'gpu' ? one.index : undefined)));
+	return limit === undefined
+		? []
+		: gpus
+				.filter(({kind, raw, index}) => !known.has(index) && !(kind === 'garbage' && raw === undefined))
+				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw}));
+};

@@ -1,4 +1,4 @@
-/** Reminders about findings of scans: overused shares and GPUs in use without a reservation. */
+/** Reminders whose state is in the record of alerts: shares that use too much memory, use without a reservation, and reservations that went back. */
 import {emptyPlan} from '../../model/plan.js';
 import type {Snapshot} from '../../model/types.js';
 import {holdingsIn} from '../leases/holdings.js';
@@ -32,8 +32,15 @@ const squattersDue = ({alerts, now}: Snapshot, sender: ReminderSender) =>
 			return {alert, dueIn: (due ?? Infinity) - now};
 		});
 
+/** Returns the reservations that went back and whose owner was not notified yet. */
+const returnsDue = ({returned = [], now}: Snapshot, sender: ReminderSender) =>
+	returned.map((note) => ({
+		note,
+		dueIn: (dueTime('reclaimed', note.account, {due: note.endedAt, now}, sender) ?? Infinity) - now,
+	}));
+
 export function alertsDue(snapshot: Snapshot, sender: ReminderSender): DueReminders {
-	const {overuse, alerts, alertsProblem, stored} = snapshot;
+	const {overuse, alerts, returned = [], alertsProblem, stored, now} = snapshot;
 	if (alertsProblem !== undefined) {
 		// A reminder that cannot be recorded would be sent repeatedly.
 		return {reminders: [], plan: emptyPlan, laterSeconds: []};
@@ -41,6 +48,8 @@ export function alertsDue(snapshot: Snapshot, sender: ReminderSender): DueRemind
 
 	const overuses = overusesDue(snapshot, sender);
 	const squatters = squattersDue(snapshot, sender);
+	const returns = returnsDue(snapshot, sender);
+	const returnsNow = returns.filter(({dueIn}) => dueIn <= 0).map(({note}) => note);
 	const overusesNow = overuses.filter(({dueIn}) => dueIn <= 0);
 	const alertsNow = squatters.filter(({dueIn}) => dueIn <= 0).map(({alert}) => alert);
 	const reminded = new Set(overusesNow.map(({entry}) => entry));
@@ -63,6 +72,15 @@ export function alertsDue(snapshot: Snapshot, sender: ReminderSender): DueRemind
 			gpus: uses.map(({gpu}) => gpu),
 			owner: uses[0]!.owner,
 		})),
+		...returnsNow.map(({account, label, gpus, leaseId, reason, endedAt, note}): Reminder => ({
+			kind: 'reclaimed',
+			account,
+			label,
+			gpus,
+			leaseId,
+			reclaimed: {reason, endedAt, now},
+			note,
+		})),
 	];
 	return {
 		reminders,
@@ -75,10 +93,11 @@ export function alertsDue(snapshot: Snapshot, sender: ReminderSender): DueRemind
 							alertsWrite(snapshot, {
 								overuse: overuse.map((entry) => (reminded.has(entry) ? {...entry, isReminded: true} : entry)),
 								alerts: alerts.map((alert) => (told.has(alert) ? {...alert, isTold: true} : alert)),
+								returned: returned.filter((note) => !returnsNow.includes(note)),
 							}),
 						],
 						usage: [],
 					},
-		laterSeconds: [...overuses, ...squatters].map(({dueIn}) => dueIn).filter((seconds) => seconds > 0),
+		laterSeconds: [...overuses, ...squatters, ...returns].map(({dueIn}) => dueIn).filter((seconds) => seconds > 0),
 	};
 }

@@ -9,13 +9,23 @@ export type NoticeEvent = (typeof noticeEvents)[number];
 export const usualEvents: readonly NoticeEvent[] = ['expiry', 'idle', 'granted', 'overuse'];
 
 export type NoticeKind =
-	'ending' | 'idle' | 'beyond-limit' | 'reclaimed' | 'served' | 'overuse' | 'job-ended' | 'squatter' | 'test';
+	| 'ending'
+	| 'idle'
+	| 'beyond-limit'
+	| 'parked'
+	| 'reclaimed'
+	| 'served'
+	| 'overuse'
+	| 'job-ended'
+	| 'squatter'
+	| 'test';
 
 /** The event of each kind of notice. Undefined for a notice that is always sent because somebody asked for it. */
 const events: Readonly<Record<NoticeKind, NoticeEvent | undefined>> = {
 	ending: 'expiry',
 	idle: 'idle',
 	'beyond-limit': 'idle',
+	parked: 'idle',
 	reclaimed: 'idle',
 	served: 'granted',
 	overuse: 'overuse',
@@ -24,8 +34,8 @@ const events: Readonly<Record<NoticeKind, NoticeEvent | undefined>> = {
 	test: undefined,
 };
 
-/** The events whose notices can wait for the end of the quiet time, because they stay due in the pool. */
-const waiting: ReadonlySet<NoticeEvent | undefined> = new Set(['expiry', 'overuse', 'squatter']);
+/** The notices that stay due in the pool, so that they can wait for the end of the quiet time. */
+const waiting: ReadonlySet<NoticeKind> = new Set(['ending', 'parked', 'reclaimed', 'overuse', 'squatter']);
 
 export type NoticePreferences = {
 	readonly events: readonly NoticeEvent[];
@@ -57,5 +67,5 @@ export function timeToSend(
 	}
 
 	const time = Math.max(due, now);
-	return waiting.has(events[kind]) ? afterQuiet(time, preferences.quiet, latest) : time;
+	return waiting.has(kind) ? afterQuiet(time, preferences.quiet, latest) : time;
 }

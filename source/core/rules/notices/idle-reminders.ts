@@ -1,24 +1,28 @@
-/** Reminds owners of reservations that go back to the pool, because they are idle or beyond the limit of their account. */
+/** Reminds owners of reservations that go back to the pool, because they are idle or beyond the limit of their account, and of parked ones. */
 import type {Lease, Snapshot} from '../../model/types.js';
 import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange} from '../leases/lease-changes.js';
 import {labelOf, ownerOf} from '../leases/ownership.js';
 import {beyondLimitOf} from '../limits/slack.js';
-import {offeredKeepSeconds, warningOf} from '../policy/idle-rules.js';
+import {offeredKeepSeconds, parkedAfterSeconds, parkedOf, warningOf} from '../policy/idle-rules.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from './reminder.js';
 
-/** A warning whose deadline the owner was not reminded of yet. */
+/** A fact of which the owner was not reminded yet. */
 type Unreminded = {
-	readonly warned: number;
-	readonly deadline: number;
-	readonly facts: Pick<Reminder, 'idle' | 'beyondLimit'>;
+	/** Store time from which the owner can be reminded. */
+	readonly due: number;
+	/** The deadline, or for a parked reservation the start. Reservations with the same id and time cause one reminder. */
+	readonly time: number;
+	readonly facts: Pick<Reminder, 'idle' | 'beyondLimit' | 'parked' | 'remainingSeconds'>;
 };
 
 type Source = {
-	readonly kind: 'idle' | 'beyond-limit';
+	readonly kind: 'idle' | 'beyond-limit' | 'parked';
 	readonly warningFor: (lease: Lease) => Unreminded | undefined;
 	readonly reminded: (lease: Lease) => Lease;
 };
+
+const secondsTo = (deadline: number, {now}: Pick<Snapshot, 'now'>): number => Math.max(0, deadline - now);
 
 function warningsDue(
 	{gpus, now}: Snapshot,
@@ -32,14 +36,11 @@ function warningsDue(
 			return [];
 		}
 
-		const time = dueTime(kind, ownerOf(holding.lease), {due: warning.warned, now}, sender) ?? Infinity;
+		const time = dueTime(kind, ownerOf(holding.lease), {due: warning.due, now}, sender) ?? Infinity;
 		return [{holding, warning, dueIn: written.has(holding.index) ? 1 : time - now}];
 	});
 	const due = judged.filter(({dueIn}) => dueIn <= 0);
-	const groups = Map.groupBy(
-		due,
-		({holding: {index, lease}, warning}) => `${lease.leaseId ?? index} ${warning.deadline}`,
-	);
+	const groups = Map.groupBy(due, ({holding: {index, lease}, warning}) => `${lease.leaseId ?? index} ${warning.time}`);
 	return {
 		reminders: Array.from(groups.values(), (group): Reminder => {
 			const {holding, warning} = group[0]!;
@@ -50,7 +51,6 @@ function warningsDue(
 				label: labelOf(lease),
 				gpus: gpusOf(group.map((each) => each.holding)),
 				leaseId: lease.leaseId,
-				remainingSeconds: Math.max(0, warning.deadline - now),
 				...warning.facts,
 				note: lease.note,
 			};
@@ -74,9 +74,12 @@ export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: Rea
 			return idle?.warned === undefined || warning === undefined || idle.remindedOf === warning.deadline
 				? undefined
 				: {
-						warned: idle.warned,
-						deadline: warning.deadline,
-						facts: {idle: {...warning, now: snapshot.now, keepSeconds: offeredKeepSeconds(snapshot)}},
+						due: idle.warned,
+						time: warning.deadline,
+						facts: {
+							idle: {...warning, now: snapshot.now, keepSeconds: offeredKeepSeconds(snapshot)},
+							remainingSeconds: secondsTo(warning.deadline, snapshot),
+						},
 					};
 		},
 		reminded: (lease) => ({...lease, idle: lease.idle && {...lease.idle, remindedOf: lease.idle.deadline}}),
@@ -96,10 +99,30 @@ export const beyondLimitDue = (
 			return warned === undefined || deadline === undefined || beyondLimit === undefined || remindedOf === deadline
 				? undefined
 				: {
-						warned,
-						deadline,
-						facts: {beyondLimit: {mostGpus: beyondLimit.limit.value, deadline, now: snapshot.now}},
+						due: warned,
+						time: deadline,
+						facts: {
+							beyondLimit: {mostGpus: beyondLimit.limit.value, deadline, now: snapshot.now},
+							remainingSeconds: secondsTo(deadline, snapshot),
+						},
 					};
 		},
 		reminded: (lease) => ({...lease, slack: lease.slack && {...lease.slack, remindedOf: lease.slack.deadline}}),
+	});
+
+/** Returns the parked reservations whose owner was not notified yet. `written` is as for {@link idleDue}. */
+export const parkedDue = (snapshot: Snapshot, sender: ReminderSender, written: ReadonlySet<number>): DueReminders =>
+	warningsDue(snapshot, sender, written, {
+		kind: 'parked',
+		warningFor(lease) {
+			const parked = parkedOf(lease, snapshot);
+			return parked === undefined || lease.parked?.toldOf === parked.since
+				? undefined
+				: {
+						due: parked.since + parkedAfterSeconds,
+						time: parked.since,
+						facts: {parked: {...parked, now: snapshot.now}},
+					};
+		},
+		reminded: (lease) => ({...lease, parked: lease.parked && {...lease.parked, toldOf: lease.parked.since}}),
 	});

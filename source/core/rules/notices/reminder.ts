@@ -1,5 +1,5 @@
 import type {Plan} from '../../model/plan.js';
-import type {Requester} from '../../model/types.js';
+import type {Requester, ReturnNote} from '../../model/types.js';
 import {isRoot} from '../leases/ownership.js';
 import {timeToSend, usualPreferences, type NoticePreferences} from './events.js';
 
@@ -9,9 +9,10 @@ const ownersFirstSeconds = 60;
 export type Reminder = {
 	/**
 	`ending`: a reservation ends soon. `served`: a queued request was granted. `overuse`: a share uses too much memory. `squatter`: a process uses a
-	GPU that its account did not reserve. `idle`: idle GPUs go back soon. `beyond-limit`: GPUs beyond the account's limit go back soon.
+	GPU that its account did not reserve. `idle`: idle GPUs go back soon. `beyond-limit`: GPUs beyond the account's limit go back soon. `parked`: GPUs
+	hold memory without load. `reclaimed`: GPUs went back.
 	*/
-	readonly kind: 'ending' | 'served' | 'overuse' | 'squatter' | 'idle' | 'beyond-limit';
+	readonly kind: 'ending' | 'served' | 'overuse' | 'squatter' | 'idle' | 'beyond-limit' | 'parked' | 'reclaimed';
 	readonly account: string;
 	readonly label?: string;
 	readonly gpus: readonly number[];
@@ -29,6 +30,10 @@ export type Reminder = {
 	};
 	/** The limit that the account exceeds, and the store times of the deadline and the reminder. */
 	readonly beyondLimit?: {readonly mostGpus: number; readonly deadline: number; readonly now: number};
+	/** Store times: since when GPUs hold memory without load, and when the reminder was recorded. */
+	readonly parked?: {readonly since: number; readonly now: number};
+	/** Why the GPUs went back, and store times: when they did, and when the reminder was recorded. */
+	readonly reclaimed?: {readonly reason: ReturnNote['reason']; readonly endedAt: number; readonly now: number};
 	readonly note?: string;
 	readonly owner?: string;
 };

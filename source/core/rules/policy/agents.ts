@@ -1,9 +1,8 @@
 /** The limits for agents, which are clients of `canhazgpu mcp`. They bound the reservations of all agents together, so that people keep the rest. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
-import type {Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import type {Lease, Snapshot} from '../../model/types.js';
 import {isOfAgent} from '../leases/via.js';
-import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {usualDurationSeconds, type AcquireRequest} from '../request/request.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from './policy.js';
 
@@ -12,38 +11,8 @@ type Asked = Pick<Lease, 'via'>;
 /** An agent can never hold GPUs for longer than this, whatever the policy is, because a forgotten agent must not hold them for years. */
 const longestAgentSeconds = 30 * 86_400;
 
-/** Returns the GPUs, shares and MIG instances of all agents. Each counts as one. */
-export const agentHoldings = ({gpus}: Pick<Snapshot, 'gpus'>): readonly Holding[] =>
-	holdingsIn(gpus).filter(({lease}) => isOfAgent(lease));
-
-type Held = StoredPolicy & Pick<Snapshot, 'gpus'>;
-
-export type AgentLimit = {readonly most: number; readonly held: number};
-
-/** Returns the limit that prevents a grant now, if any. `count` includes what the request's queue entry `entryId` already holds. */
-export function agentLimitFor(
-	snapshot: Held,
-	asked: Asked,
-	{count, entryId}: {readonly count: number; readonly entryId?: string},
-): AgentLimit | undefined {
-	const most = isOfAgent(asked) ? policyValue(snapshot, 'agents.max-gpus') : 'off';
-	if (most === 'off') {
-		return undefined;
-	}
-
-	const others = agentHoldings(snapshot).filter(({lease}) => entryId === undefined || lease.partialQueueId !== entryId);
-	return others.length + count > most ? {most, held: others.length} : undefined;
-}
-
-/** Returns whether a waiting request must wait for another agent, so that no GPU is kept for it. */
-export const isHeldBack = (snapshot: Held, entry: QueueEntry): boolean =>
-	agentLimitFor(snapshot, entry, {
-		count: Math.max(entry.requestedCount, entry.requestedIds.length),
-		entryId: entry.id,
-	}) !== undefined;
-
-/** Returns the preconditions of a grant to an agent: no other agent has received a GPU since the read. */
-export const agentExpectations = (snapshot: Held, asked: Asked): readonly Expectation[] =>
+/** Returns the preconditions of a grant to an agent: no other agent has got a GPU since the read. */
+export const agentExpectations = (snapshot: StoredPolicy & Pick<Snapshot, 'gpus'>, asked: Asked): readonly Expectation[] =>
 	isOfAgent(asked) && policyValue(snapshot, 'agents.max-gpus') !== 'off'
 		? snapshot.gpus.flatMap((record) =>
 				record.kind === 'garbage' ? [] : [{kind: 'gpu' as const, index: record.index, raw: record.raw}],

@@ -46,6 +46,24 @@ export function warningOf({idle, keepUntil = 0}: Lease, snapshot: Clocked): Warn
 		: {since: idle.since, deadline: idle.deadline};
 }
 
+/** A reservation is called parked after this time with memory in use and without load. */
+export const parkedAfterSeconds = 2 * 60 * 60;
+
+/** A reservation that has held memory without load for a long time. It never goes back because of that. */
+export type Parked = {readonly since: number};
+
+/** Returns since when a lease is parked. Undefined if it is not, if its owner keeps it, and if the last observation is too old. */
+export function parkedOf({parked, keepUntil = 0}: Lease, snapshot: Clocked): Parked | undefined {
+	const {now} = snapshot;
+	return parked === undefined ||
+		now - parked.since < parkedAfterSeconds ||
+		Math.abs(now - parked.seen) > longestGapSeconds ||
+		keepUntil > now ||
+		idleRulesOf(snapshot) === undefined
+		? undefined
+		: {since: parked.since};
+}
+
 /** Returns until when an idle lease is kept. Undefined if that time has passed. */
 export const keptUntil = ({keepUntil}: Lease, {now}: Pick<Snapshot, 'now'>): number | undefined =>
 	keepUntil === undefined || keepUntil <= now ? undefined : keepUntil;

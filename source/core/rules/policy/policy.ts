@@ -2,15 +2,9 @@
 import {quoted} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
 import type {PolicySetting, Snapshot} from '../../model/types.js';
-import {
-	definitionOf,
-	isPolicyKey,
-	namedLimitOf,
-	policyKeyNames,
-	policyKeys,
-	type PolicyKey,
-	type PolicyKeyName,
-} from './keys.js';
+import type {PolicyKey} from './key-kinds.js';
+import {definitionOf, isPolicyKey, policyKeyNames, policyKeys, type PolicyKeyName} from './keys.js';
+import {namedLimitOf} from './limit-keys.js';
 
 export type StoredPolicy = Pick<Snapshot, 'policy' | 'policyProblem'>;
 

@@ -1,7 +1,7 @@
 /** Decides which alerts are active: unreserved use, use of a GPU that somebody else holds, and health problems. An alert is recorded once, not at every scan. */
 import type {Write} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
-import type {Alert, DataLoss} from '../../model/alerts.js';
+import type {Alert, DataLoss, ReturnNote} from '../../model/alerts.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import type {LeftByJob} from '../usage/left-processes.js';
 import type {StatusRow} from './status.js';
@@ -12,14 +12,31 @@ const lossSeconds = 86_400;
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
+/** A note that nobody could deliver for a day is dropped. */
+const returnSeconds = 86_400;
+/** The greatest number of kept notes, so that the record stays small. */
+const mostReturns = 64;
+
+/** Returns the notes about returned reservations that are still of interest. */
+const recentReturns = (returned: readonly ReturnNote[], now: number): readonly ReturnNote[] =>
+	returned.filter(({endedAt}) => Math.abs(now - endedAt) < returnSeconds).slice(-mostReturns);
+
 export const alertsWrite = (
 	snapshot: Snapshot,
 	{
 		alerts = snapshot.alerts,
 		baselines = snapshot.baselines,
 		overuse = snapshot.overuse,
-	}: Partial<Pick<Snapshot, 'alerts' | 'baselines' | 'overuse'>>,
-): Write => ({kind: 'alerts', alerts, dataLoss: recentLoss(snapshot), baselines, overuse});
+		returned = snapshot.returned ?? [],
+	}: Partial<Pick<Snapshot, 'alerts' | 'baselines' | 'overuse' | 'returned'>>,
+): Write => ({
+	kind: 'alerts',
+	alerts,
+	dataLoss: recentLoss(snapshot),
+	baselines,
+	overuse,
+	returned: recentReturns(returned, snapshot.now),
+});
 
 /** How long nothing is granted after a loss of data, so that holders can notice it and restore their leases. */
 const pauseAfterLossSeconds = 5;

@@ -387,6 +387,7 @@ export function planRestoring(
 							dataLoss: {restoredAt: found.now, readAt: known.now},
 							baselines: new Map([...known.baselines, ...found.baselines]),
 							overuse: found.overuse,
+							returned: found.returned,
 						} as const,
 					]
 				: []),

@@ -1,7 +1,7 @@
 /** Combines a snapshot and an observation into one row per GPU, which all interfaces show. */
 import {idleSecondsOf, isUnusedForCertain} from '../usage/idle.js';
 import {beyondLimitOf, type BeyondLimit} from '../limits/slack.js';
-import {keptUntil, warningOf, type Warning} from '../policy/idle-rules.js';
+import {keptUntil, parkedOf, warningOf, type Parked, type Warning} from '../policy/idle-rules.js';
 import {holdingsOn, type Holding, type SharedRecord} from '../leases/holdings.js';
 import {latestEndOf} from '../leases/liveness.js';
 import {modelOf, type Model} from '../processes/served-model.js';
@@ -38,6 +38,8 @@ type LeaseFacts = {
 	readonly idleSeconds?: number | undefined;
 	/** The warning of an idle reservation. Undefined while the GPU is seen in use. */
 	readonly warning?: Warning | undefined;
+	/** Set if the reservation has held memory without load for hours, and this GPU does now. */
+	readonly parked?: Parked | undefined;
 	readonly keepUntil?: number | undefined;
 	readonly beyondLimit?: BeyondLimit | undefined;
 };
@@ -96,9 +98,14 @@ export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) 
 /** The greatest plausible difference between two clocks of a pool. */
 const clockSkewSeconds = 60;
 
-type Use = {readonly idleSeconds: number | undefined; readonly isUsed: boolean};
+type Use = {
+	readonly idleSeconds: number | undefined;
+	readonly isUsed: boolean;
+	/** Whether the GPU holds memory and has no load. */
+	readonly isPaused: boolean;
+};
 
-function factsOf(lease: Lease, snapshot: Snapshot, {idleSeconds, isUsed}: Use): LeaseFacts {
+function factsOf(lease: Lease, snapshot: Snapshot, {idleSeconds, isUsed, isPaused}: Use): LeaseFacts {
 	const {now} = snapshot;
 	const end = latestEndOf(lease);
 	const heartbeatAge =
@@ -113,6 +120,7 @@ function factsOf(lease: Lease, snapshot: Snapshot, {idleSeconds, isUsed}: Use): 
 		remainingSeconds: end === undefined ? undefined : Math.max(0, end - now),
 		idleSeconds,
 		warning: isUsed ? undefined : warningOf(lease, snapshot),
+		parked: isPaused ? parkedOf(lease, snapshot) : undefined,
 		keepUntil: keptUntil(lease, snapshot),
 		beyondLimit: beyondLimitOf(lease, snapshot),
 	};
@@ -248,6 +256,7 @@ function rowOf(record: GpuRecord, context: RowContext): StatusRow {
 		factsOf(holding.lease, snapshot, {
 			idleSeconds: idleSecondsOf(observation, holding, {reading, now: snapshot.now, memoryThresholdMiB}),
 			isUsed: isUnusedForCertain(reading, memoryThresholdMiB) === false,
+			isPaused: use.kind === 'used' && reading?.utilizationPercent === 0,
 		});
 	switch (record.kind) {
 		case 'leased': {

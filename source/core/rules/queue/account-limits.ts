@@ -1,16 +1,17 @@
 /**
-Applies `limits.max-gpus` to the requests of one account, first come, first served. Every whole GPU, share and MIG instance counts as one GPU.
-A request for which the account holds too many GPUs keeps its position, but no GPU is kept for it, and others may take the GPUs that it already holds.
+Applies `limits.max-gpus` to the requests of one account, and `agents.max-gpus` to those of all agents, first come, first served. Every whole GPU, share
+and MIG instance counts as one GPU. See `limit-tally.ts` for the rule.
 */
-import type {Expectation} from '../../model/plan.js';
-import type {GpuRecord, QueueEntry, Snapshot} from '../../model/types.js';
+import type {Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
+import {isOfAgent} from '../leases/via.js';
 import {limitOf, type Limit} from '../limits/limits.js';
 import {canUseSlack, type SlackRequest} from '../limits/slack.js';
-import {isHeldBack} from '../policy/agents.js';
+import {policyValue} from '../policy/policy.js';
 import {wantedCountOf} from './eligible.js';
+import {countEntry, surplusOf, tallyOf, type EntryState, type Tally} from './limit-tally.js';
 import {keepsHoldings, outagesNoted, servableGroups, type OutOfService} from './out-of-service.js';
 
 export type OverLimit = {
@@ -22,39 +23,46 @@ export type OverLimit = {
 	readonly limit: Limit;
 };
 
-type Circumstances = {
-	/** The account of the caller, and its limit. The caller knows its Unix groups better than its entries in the queue do. */
-	readonly own?: {readonly account: string; readonly limit: Limit | undefined} | undefined;
-	/** Whether GPUs are kept for an entry now: its process sends heartbeats, and no outage prevents it from being served. */
-	readonly isServable: (entry: QueueEntry) => boolean;
-	readonly givesHoldings: (entry: QueueEntry) => boolean;
+/** Why a request of an agent waits although GPUs may be free: `held` and `ahead` as for {@link OverLimit}, of all agents. */
+export type AgentLimit = Pick<OverLimit, 'held' | 'ahead'> & {
+	/** How many GPUs all agents together may hold. */
+	readonly most: number;
 };
+
+/** The account that gets GPUs. The caller knows its own Unix groups, and so its limit, better than its entries in the queue do. */
+export type Receiver = Pick<Lease, 'via'> & {readonly account: string; readonly limit: Limit | undefined};
+
+type Circumstances = EntryState & {readonly own?: Receiver | undefined};
 
 type View = Pick<Snapshot, 'gpus' | 'queue' | 'policy' | 'policyProblem'>;
-
-type Account = {
-	readonly overLimit: ReadonlyMap<string, OverLimit>;
-	readonly held: number;
-	/** The number of GPUs that the waiting requests of the account want. */
-	readonly ahead: number;
-	/** The number of GPUs that the account holds, or that its waiting requests may still get within the limit. */
-	readonly promised: number;
-	/** Whether a waiting request exceeds the limit. A new request then waits behind it. */
-	readonly isBlocked: boolean;
-	/** Holdings that others may take from entries within the limit, because the process is stopped or an outage lasts. */
-	readonly givenUp: readonly Holding[];
-};
 
 export type AccountLimits = {
 	/** Returns why an entry must wait for other reservations of its account to end. Undefined if it need not. */
 	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
 	readonly overLimitFor: (count: number) => OverLimit | undefined;
+	/** Returns why an entry of the queue must wait for other agents. Undefined if it need not. */
+	readonly agentLimitOf: (entry: QueueEntry) => AgentLimit | undefined;
+	/** Returns why the caller's new request for a number of GPUs must wait for other agents. */
+	readonly agentLimitFor: (count: number) => AgentLimit | undefined;
+	/** Returns whether an entry waits for its account or for other agents to hold fewer GPUs, so that nothing is kept for it. */
+	readonly isHeldBack: (entry: QueueEntry) => boolean;
 	/** Returns whether an entry that is over its limit may exceed it now, because the policy allows this and nobody else waits. */
 	readonly mayExceed: (entry: QueueEntry) => boolean;
 	readonly mayExceedWith: (request: SlackRequest) => boolean;
-	/** Returns GPUs of the caller's waiting requests to release together with a grant. `count` is the size of a new request, or 0 for a queue entry. */
+	/**
+	Returns GPUs held by waiting requests that a grant to the caller must release in the same commit: requests of its account, and of agents if it is one.
+	@param count - The number of GPUs that the limits do not count yet. 0 for an entry of the queue within its limits.
+	*/
 	readonly surplus: (count: number) => readonly Holding[];
 };
+
+function once<Value>(compute: () => Value): () => Value {
+	let known: {readonly value: Value} | undefined;
+	return () => {
+		known ??= {value: compute()};
+		return known.value;
+	};
+}
 
 function groupByAccount({gpus, queue}: View) {
 	const waiting = queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : []));
@@ -62,13 +70,13 @@ function groupByAccount({gpus, queue}: View) {
 	const holdings = holdingsIn(gpus);
 	const isPartial = ({lease: {partialQueueId}}: Holding): boolean =>
 		partialQueueId !== undefined && ids.has(partialQueueId);
+	const granted = holdings.filter((holding) => !isPartial(holding));
 	return {
+		waiting,
 		entries: Map.groupBy(waiting, (entry) => ownerOf(entry)),
 		/** Holdings by account, without those of waiting requests. */
-		granted: Map.groupBy(
-			holdings.filter((holding) => !isPartial(holding)),
-			({lease}) => ownerOf(lease),
-		),
+		granted: Map.groupBy(granted, ({lease}) => ownerOf(lease)),
+		grantedToAgents: granted.filter(({lease}) => isOfAgent(lease)).length,
 		/** Holdings of waiting requests, by the id of the entry. */
 		partial: Map.groupBy(
 			holdings.filter((holding) => isPartial(holding)),
@@ -77,63 +85,99 @@ function groupByAccount({gpus, queue}: View) {
 	};
 }
 
-/** Decides which requests each account's limit allows. Costs nothing for accounts without a limit. */
-export function accountLimitsOf(view: View, {own, ...circumstances}: Circumstances): AccountLimits {
-	// A request that must wait for other agents cannot be served now, and others may take what it holds.
-	const isServable = (entry: QueueEntry): boolean => !isHeldBack(view, entry) && circumstances.isServable(entry);
-	const givesHoldings = (entry: QueueEntry): boolean => isHeldBack(view, entry) || circumstances.givesHoldings(entry);
+/** Decides which requests the limits allow. Accounts without a limit cost nothing. */
+export function accountLimitsOf(view: View, {own, ...state}: Circumstances): AccountLimits {
+	const ofAgents = policyValue(view, 'agents.max-gpus');
+	const agentMostFor = (asked: Pick<Lease, 'via'> | undefined): number | undefined =>
+		ofAgents !== 'off' && asked !== undefined && isOfAgent(asked) ? ofAgents : undefined;
 	const limitFor = (entry: QueueEntry): Limit | undefined => {
 		const account = ownerOf(entry);
 		return own?.account === account ? own.limit : limitOf(view, 'max-gpus', {account, groups: entry.groups});
 	};
 
 	// Computed on first use, because most pools have no limits.
-	let grouped: ReturnType<typeof groupByAccount> | undefined;
-	const heldBy = (id: string): readonly Holding[] => {
-		grouped ??= groupByAccount(view);
-		return grouped.partial.get(id) ?? [];
-	};
+	const grouped = once(() => groupByAccount(view));
+	const heldBy = (id: string): readonly Holding[] => grouped().partial.get(id) ?? [];
+	const entriesOf = (account: string): readonly QueueEntry[] => grouped().entries.get(account) ?? [];
 
-	function judge(account: string): Account {
-		grouped ??= groupByAccount(view);
-		const entries = grouped.entries.get(account) ?? [];
-		const held = grouped.granted.get(account)?.length ?? 0;
-		const overLimit = new Map<string, OverLimit>();
-		let promised = held;
-		let ahead = 0;
-		let isBlocked = false;
-		const givenUp: Holding[] = [];
+	/** Counts these entries under the limits of these accounts, and under that of agents. */
+	function count(entries: readonly QueueEntry[], accounts: Iterable<string>) {
+		const {granted, grantedToAgents} = grouped();
+		const tallies = new Map(Array.from(accounts, (account) => [account, tallyOf(granted.get(account)?.length ?? 0)]));
+		const agents = tallyOf(grantedToAgents);
 		for (const entry of entries) {
-			const limit = limitFor(entry);
-			const wanted = wantedCountOf(entry);
-			const isImpossible = limit !== undefined && wanted > limit.value;
-			const isWaiting = !isImpossible && isServable(entry);
-			// An entry that cannot be served now blocks no other request of its account, but the GPUs that it keeps count.
-			const gives = !isWaiting && givesHoldings(entry);
-			const count = isWaiting ? wanted : gives ? 0 : heldBy(entry.id).length;
-			if (limit !== undefined && (isImpossible || (isWaiting && isBlocked) || promised + count > limit.value)) {
-				overLimit.set(entry.id, {account, held, ahead, limit});
-				isBlocked ||= isWaiting;
-			} else {
-				promised += count;
-				givenUp.push(...(gives ? heldBy(entry.id) : []));
-			}
-
-			ahead += isWaiting ? wanted : 0;
+			const tally = tallies.get(ownerOf(entry));
+			const most = agentMostFor(entry);
+			const bounds = [
+				...(tally === undefined ? [] : [{tally, most: limitFor(entry)?.value ?? Infinity}]),
+				...(most === undefined ? [] : [{tally: agents, most}]),
+			];
+			countEntry(entry, bounds, state, heldBy);
 		}
 
-		return {overLimit, held, ahead, promised, isBlocked, givenUp};
+		return {tallies, agents};
 	}
 
-	const known = new Map<string, Account>();
-	const judged = (account: string): Account => {
-		const answer = known.get(account) ?? judge(account);
-		known.set(account, answer);
-		return answer;
-	};
+	/** Counts the requests of agents together with all requests of their accounts, because each limit depends on the other. */
+	const countedAgents = once(() => {
+		const isAgent = (entry: QueueEntry): boolean => agentMostFor(entry) !== undefined;
+		const accounts = new Set(
+			grouped()
+				.entries.entries()
+				.filter(([, entries]) => entries.some(isAgent) && entries.some((entry) => limitFor(entry) !== undefined))
+				.map(([account]) => account),
+		);
+		return count(
+			grouped().waiting.filter((entry) => isAgent(entry) || accounts.has(ownerOf(entry))),
+			accounts,
+		);
+	});
 
-	const overLimitOf = (entry: QueueEntry): OverLimit | undefined =>
-		limitFor(entry) === undefined ? undefined : judged(ownerOf(entry)).overLimit.get(entry.id);
+	const known = new Map<string, Tally>();
+	function tallyFor(account: string): Tally {
+		const entries = entriesOf(account);
+		const hasAgent = entries.some((entry) => agentMostFor(entry) !== undefined);
+		const tally =
+			known.get(account) ?? (hasAgent ? countedAgents() : count(entries, [account])).tallies.get(account)!;
+		known.set(account, tally);
+		return tally;
+	}
+
+	function overLimitOf(entry: QueueEntry): OverLimit | undefined {
+		const limit = limitFor(entry);
+		if (limit === undefined) {
+			return undefined;
+		}
+
+		const account = ownerOf(entry);
+		const {over, held} = tallyFor(account);
+		const ahead = over.get(entry.id);
+		return ahead === undefined ? undefined : {account, held, ahead, limit};
+	}
+
+	function agentLimitOf(entry: QueueEntry): AgentLimit | undefined {
+		const most = agentMostFor(entry);
+		if (most === undefined) {
+			return undefined;
+		}
+
+		const {over, held} = countedAgents().agents;
+		const ahead = over.get(entry.id);
+		return ahead === undefined ? undefined : {most, held, ahead};
+	}
+
+	/** Returns why a request that the limit does not count yet must wait for other agents. */
+	function newAgentLimit(asked: Pick<Lease, 'via'> | undefined, wanted: number): AgentLimit | undefined {
+		const most = agentMostFor(asked);
+		if (most === undefined) {
+			return undefined;
+		}
+
+		const {isBlocked, promised, held, ahead} = countedAgents().agents;
+		return isBlocked || promised + wanted > most ? {most, held, ahead} : undefined;
+	}
+
+	const isServable = (entry: QueueEntry): boolean => agentLimitOf(entry) === undefined && state.isServable(entry);
 
 	/** Returns whether a request after these entries of its account may exceed the limit: no servable request within its own limit may be waiting. */
 	const isAllowed = (account: string, earlier: readonly QueueEntry[], request: SlackRequest): boolean =>
@@ -149,43 +193,44 @@ export function accountLimitsOf(view: View, {own, ...circumstances}: Circumstanc
 
 	return {
 		overLimitOf,
+		agentLimitOf,
+		agentLimitFor: (wanted) => newAgentLimit(own, wanted),
+		isHeldBack: (entry) => agentLimitOf(entry) !== undefined || overLimitOf(entry) !== undefined,
 		mayExceed(entry) {
-			grouped ??= groupByAccount(view);
 			const account = ownerOf(entry);
-			const all = grouped.entries.get(account) ?? [];
+			const all = entriesOf(account);
 			const position = all.findIndex(({id}) => id === entry.id);
 			const earlier = all.slice(0, Math.max(0, position));
-			return isAllowed(account, earlier, {type: entry.reservationType, need: entry.need});
+			return (
+				isAllowed(account, earlier, {type: entry.reservationType, need: entry.need}) &&
+				// While it waits for its account, the entry does not count among agents.
+				newAgentLimit(entry, wantedCountOf(entry)) === undefined
+			);
 		},
 		mayExceedWith(request) {
-			grouped ??= groupByAccount(view);
-			return own !== undefined && isAllowed(own.account, grouped.entries.get(own.account) ?? [], request);
+			return own !== undefined && isAllowed(own.account, entriesOf(own.account), request);
 		},
-		overLimitFor(count) {
+		overLimitFor(wanted) {
 			if (own?.limit === undefined) {
 				return undefined;
 			}
 
 			const {account, limit} = own;
-			const {held, ahead, promised, isBlocked} = judged(account);
-			return isBlocked || promised + count > limit.value ? {account, held, ahead, limit} : undefined;
+			const {held, ahead, promised, isBlocked} = tallyFor(account);
+			return isBlocked || promised + wanted > limit.value ? {account, held, ahead, limit} : undefined;
 		},
-		surplus(count) {
-			if (own?.limit === undefined) {
-				return [];
-			}
-
-			const {overLimit, promised, givenUp} = judged(own.account);
+		surplus(wanted) {
+			const most = agentMostFor(own);
 			return [
-				...overLimit.keys().flatMap((id) => heldBy(id)),
-				...(promised + count + givenUp.length > own.limit.value ? givenUp : []),
+				...(own?.limit === undefined ? [] : surplusOf(tallyFor(own.account), own.limit.value, wanted, heldBy)),
+				...(most === undefined ? [] : surplusOf(countedAgents().agents, most, wanted, heldBy)),
 			];
 		},
 	};
 }
 
 /** Like {@link accountLimitsOf}, based on the records alone. For callers that inspect no processes and grant nothing. */
-export function accountLimitsSeen(snapshot: Snapshot): AccountLimits {
+export function accountLimitsSeen(snapshot: Snapshot, own?: Circumstances['own']): AccountLimits {
 	let known: OutOfService | undefined;
 	const out = (): OutOfService => {
 		known ??= outagesNoted(snapshot, snapshot.queue);
@@ -194,24 +239,8 @@ export function accountLimitsSeen(snapshot: Snapshot): AccountLimits {
 
 	const isSilent = (entry: QueueEntry): boolean => silentSecondsOf(entry, snapshot) !== undefined;
 	return accountLimitsOf(snapshot, {
+		own,
 		isServable: (entry) => !isSilent(entry) && servableGroups(entry, snapshot.gpus, out()).length > 0,
 		givesHoldings: (entry) => isSilent(entry) || !keepsHoldings(entry, snapshot, out()),
 	});
 }
-
-/**
-Returns the preconditions of a grant to an account with a limit: nothing that the account could hold has changed since the read. Omits records that
-the plan expects anyway, and values that a commit cannot compare.
-*/
-export const limitExpectations = (
-	gpus: readonly GpuRecord[],
-	limit: Limit | undefined,
-	expected: readonly Expectation[],
-): readonly Expectation[] => {
-	const known = new Set(expected.map((one) => (one.kind === 'gpu' ? one.index : undefined)));
-	return limit === undefined
-		? []
-		: gpus
-				.filter(({kind, raw, index}) => !known.has(index) && !(kind === 'garbage' && raw === undefined))
-				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw}));
-};

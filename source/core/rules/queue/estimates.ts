@@ -1,6 +1,6 @@
 /** Estimates when queue entries are served, based on the ends of reservations and the time limits of jobs. The ends of other jobs are unknown. */
 import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
-import {holdingsOn} from '../leases/holdings.js';
+import {holdingsIn, holdingsOn} from '../leases/holdings.js';
 import {beyondLimitOf, type BeyondLimit} from '../limits/slack.js';
 import {warningOf, type Warning} from '../policy/idle-rules.js';
 import {isSameLease} from '../leases/ownership.js';
@@ -13,7 +13,7 @@ import {
 	type Snapshot,
 } from '../../model/types.js';
 import {gpusOf} from '../allocation/need.js';
-import {agentHoldings, isHeldBack} from '../policy/agents.js';
+import {isOfAgent} from '../leases/via.js';
 import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js';
 import {accountLimitsSeen} from './account-limits.js';
 import {outageFor, outagesNoted, servableGroups} from './out-of-service.js';
@@ -88,6 +88,25 @@ function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Futur
 	return {...future, freeAt: Math.max(future.freeAt, until), waiter, sharing: {...sharing, parts}};
 }
 
+function occupantOf(lease: Lease, snapshot: Snapshot): Occupant {
+	const end = latestEndOf(lease);
+	const warning = warningOf(lease, snapshot);
+	const beyondLimit = beyondLimitOf(lease, snapshot);
+	return {
+		kind: 'lease',
+		lease,
+		until: end === undefined ? undefined : Math.max(snapshot.now, end),
+		...(warning !== undefined && {warning}),
+		...(beyondLimit !== undefined && {beyondLimit}),
+	};
+}
+
+/** Returns the forecasts for everything that agents hold. */
+const futuresOfAgents = (snapshot: Snapshot): readonly Future[] =>
+	holdingsIn(snapshot.gpus)
+		.filter(({lease}) => isOfAgent(lease) && lease.partialQueueId === undefined)
+		.map(({index, lease}) => ({index, freeAt: Infinity, holders: [occupantOf(lease, snapshot)]}));
+
 /** Returns the forecast for a GPU, or for one MIG instance of it, before any queue entry is served. */
 function futureOf(record: GpuRecord, snapshot: Snapshot, instance?: EligibleInstance): Future {
 	const {now, drains} = snapshot;
@@ -101,19 +120,7 @@ function futureOf(record: GpuRecord, snapshot: Snapshot, instance?: EligibleInst
 		return {...part, freeAt: Infinity, holders: []};
 	}
 
-	const occupant = (lease: Lease): Occupant => {
-		const end = latestEndOf(lease);
-		const warning = warningOf(lease, snapshot);
-		const beyondLimit = beyondLimitOf(lease, snapshot);
-		return {
-			kind: 'lease',
-			lease,
-			until: end === undefined ? undefined : Math.max(now, end),
-			...(warning !== undefined && {warning}),
-			...(beyondLimit !== undefined && {beyondLimit}),
-		};
-	};
-
+	const occupant = (lease: Lease): Occupant => occupantOf(lease, snapshot);
 	if (drains.has(record.index)) {
 		return {...part, freeAt: Infinity, holders: leases.map((lease) => occupant(lease))};
 	}
@@ -172,6 +179,11 @@ function createFutures(snapshot: Snapshot) {
 						.filter(({gpu}) => group.includes(gpu))
 						.map((instance) => ofInstances.get(instance.uuid) ?? futureOf(gpus[instance.gpu]!, snapshot, instance))
 				: group.map((index) => ofGpus[index]!),
+		/** Returns the forecasts for what earlier requests of agents are expected to get, without the holders. */
+		keptForAgents: (): readonly Future[] =>
+			[...ofGpus, ...ofInstances.values()]
+				.filter(({waiter}) => waiter?.kind === 'waiter' && isOfAgent(waiter.entry))
+				.map((future) => ({...future, holders: []})),
 		set(future: Future): void {
 			if (future.uuid === undefined) {
 				ofGpus[future.index] = future;
@@ -190,7 +202,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
 	const futures = createFutures(snapshot);
 	const out = outagesNoted(snapshot, queue);
-	const {overLimitOf} = accountLimitsSeen(snapshot);
+	const {overLimitOf, agentLimitOf} = accountLimitsSeen(snapshot);
 	const waits = new Map<string, Wait>();
 	for (const [position, record] of queue.entries()) {
 		// An entry blocks no other entries while GPUs are out of service for it or its account exceeds its limit.
@@ -200,10 +212,9 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		}
 
 		const {entry} = record;
-		if (isHeldBack(snapshot, entry)) {
-			// Only the release of another agent's GPUs helps this entry, and no GPU is kept for it.
-			const ofAgents = new Set(agentHoldings(snapshot).map(({index}) => index));
-			const decisive = gpus.filter(({index}) => ofAgents.has(index)).map((gpu) => futureOf(gpu, snapshot));
+		if (agentLimitOf(entry) !== undefined) {
+			// Other agents must release GPUs or get what they wait for, and nothing is kept for this entry.
+			const decisive = [...futuresOfAgents(snapshot), ...futures.keptForAgents()];
 			waits.set(record.id, {seconds: undefined, blockers: () => blockersOf(decisive)});
 			continue;
 		}

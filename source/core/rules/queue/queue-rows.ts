@@ -1,6 +1,6 @@
 import type {EngineVerdict, QueueEntry, Snapshot} from '../../model/types.js';
 import {silentSecondsOf} from '../leases/liveness.js';
-import {accountLimitsSeen, type OverLimit} from './account-limits.js';
+import {accountLimitsSeen, type AgentLimit, type OverLimit} from './account-limits.js';
 import {foreseeWaits, type Blocker} from './estimates.js';
 import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
 import {holdingsOf} from './queue.js';
@@ -21,6 +21,8 @@ export type QueueRow = {
 	/** False if others may take the GPUs that the entry holds or that are kept for it. */
 	readonly keepsHoldings: boolean;
 	readonly overLimit?: OverLimit;
+	/** Set if the entry waits for other agents to hold fewer GPUs. */
+	readonly agentLimit?: AgentLimit;
 	/** Seconds since the last heartbeat of an entry that has missed one. Undefined for all other entries. */
 	readonly silentSeconds: number | undefined;
 	readonly isPossible: boolean;
@@ -61,10 +63,11 @@ export const queueRows = (snapshot: Snapshot): readonly QueueRow[] => foreignRow
 function ownRows(snapshot: Snapshot): readonly QueueRow[] {
 	const waits = foreseeWaits(snapshot);
 	const out = outagesNoted(snapshot, snapshot.queue);
-	const {overLimitOf} = accountLimitsSeen(snapshot);
+	const {overLimitOf, agentLimitOf, isHeldBack} = accountLimitsSeen(snapshot);
 	return snapshot.queue.map((record, position) => {
 		const entry = record.kind === 'entry' ? record.entry : undefined;
 		const overLimit = entry && overLimitOf(entry);
+		const agentLimit = entry && agentLimitOf(entry);
 		const outages = entry === undefined ? [] : outOfServiceFor(entry, snapshot.gpus, out);
 		return {
 			position: position + 1,
@@ -76,8 +79,9 @@ function ownRows(snapshot: Snapshot): readonly QueueRow[] {
 			blockers: waits.get(record.id)?.blockers() ?? [],
 			outOfService: [...new Set(outages.map(({gpu}) => gpu))],
 			outages,
-			keepsHoldings: entry === undefined || (overLimit === undefined && keepsHoldings(entry, snapshot, out)),
+			keepsHoldings: entry === undefined || (!isHeldBack(entry) && keepsHoldings(entry, snapshot, out)),
 			...(overLimit !== undefined && {overLimit}),
+			...(agentLimit !== undefined && {agentLimit}),
 			silentSeconds: entry && silentSecondsOf(entry, snapshot),
 			isPossible: entry !== undefined && isPossible({...entry, eligible: undefined}, snapshot.gpus.length),
 			isUnknown: entry?.eligible !== undefined && !isPossible(entry, snapshot.gpus.length),

@@ -19,13 +19,15 @@ const longestRestMs = 120_000;
 /** How late events may reach entries after the first few, if the store must be polled. */
 const lateMs = 2000;
 
-/** Returns a substitute for a lease that was just granted. It has only the owner, to compute what the owner's limit still allows. */
-const leaseAfter = ({user = '?'}: PoolEvent): Lease => ({user, type: 'run', startTime: 0});
+/** Returns a lease that was just granted. Its owner decides what the owner's limit still allows, and `via` of a request that waited, that of agents. */
+function leaseAfter({user = '?', left = []}: PoolEvent, {queue}: Snapshot): Lease {
+	const record = queue.find(({id}) => left.includes(id));
+	return {user, via: record?.kind === 'entry' ? record.entry.via : undefined, type: 'run', startTime: 0};
+}
 
 /** Returns how many earlier entries may take one of these GPUs, or any GPU if none are given. */
 function rankIn(snapshot: Snapshot, entryId: string, gpus: readonly number[] = []): number {
-	const {overLimitOf} = accountLimitsSeen(snapshot);
-	return rankFor(snapshot.queue, entryId, gpus, snapshot.gpus.length, (entry) => overLimitOf(entry) !== undefined);
+	return rankFor(snapshot.queue, entryId, gpus, snapshot.gpus.length, accountLimitsSeen(snapshot).isHeldBack);
 }
 
 /** Returns the GPUs that became free with an event. An entry that leaves the queue releases the GPUs that it holds. */
@@ -53,7 +55,7 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 			return freed.includes(index)
 				? {kind: 'free', index, raw: undefined}
 				: taken.includes(index) && event.shared !== true
-					? {kind: 'leased', index, raw: '', lease: leaseAfter(event)}
+					? {kind: 'leased', index, raw: '', lease: leaseAfter(event, snapshot)}
 					: record;
 		}),
 	};
@@ -96,15 +98,15 @@ export function readAfterMs(
 	return isRelevant && usable.length > 0 && rankIn(snapshot, entryId, usable) < wokenAtOnce ? 0 : undefined;
 }
 
-/** Returns whether an event frees an entry from its account's limit, no matter which GPU has become free. */
+/** Returns whether an event allows an entry that waited for its own account or for other agents, whichever GPU has become free. */
 export function endsLimit(before: Snapshot | undefined, after: Snapshot | undefined, entryId: string): boolean {
 	const own = after?.queue.find(({id}) => id === entryId);
 	return (
 		before !== undefined &&
 		after !== undefined &&
 		own?.kind === 'entry' &&
-		accountLimitsSeen(before).overLimitOf(own.entry) !== undefined &&
-		accountLimitsSeen(after).overLimitOf(own.entry) === undefined
+		accountLimitsSeen(before).isHeldBack(own.entry) &&
+		!accountLimitsSeen(after).isHeldBack(own.entry)
 	);
 }
 

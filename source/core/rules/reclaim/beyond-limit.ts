@@ -3,16 +3,18 @@ Ends reservations beyond their account's limit when somebody else waits. The own
 if its GPUs are in use. The warning is withdrawn if nobody waits any longer. No scan is needed.
 */
 import {emptyPlan, type Expectation} from '../../model/plan.js';
-import type {AuditRecord, EntryRecord, GpuGroup, LeaseSlack, Snapshot} from '../../model/types.js';
+import type {AuditRecord, EntryRecord, GpuGroup, GraceTimer, LeaseSlack, Snapshot} from '../../model/types.js';
 import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf, type Holding} from '../leases/holdings.js';
 import {ownerOf} from '../leases/ownership.js';
 import {slackLeasesIn, type SlackLease} from '../limits/slack.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
-import {limitExpectations} from '../queue/account-limits.js';
+import {limitExpectations} from '../limits/limits.js';
 import {waitersIn} from './candidates.js';
 import {noPlan, type ReclaimPlan} from './reclaim.js';
+import {noteReturns} from './returns.js';
+import {isGraceOver} from './spans.js';
 
 /** Whether a reservation was granted beyond a limit and may have to end. */
 export const hasMarked = ({gpus}: Pick<Snapshot, 'gpus'>): boolean =>
@@ -49,6 +51,9 @@ function neededFor(beyond: readonly SlackLease[], snapshot: Snapshot): ReadonlyM
 	return needed;
 }
 
+/** How long to wait if the deadline has passed on the store's clock, but the grace period has not ended. */
+const retrySeconds = 1;
+
 type Step = {
 	readonly holdings: readonly Holding[];
 	readonly changes: readonly HoldingChange[];
@@ -61,8 +66,8 @@ function changeTo(one: SlackLease, slack: LeaseSlack): readonly HoldingChange[] 
 	return one.holdings.map((holding) => ({kind: 'change', holding, lease: {...holding.lease, slack}}));
 }
 
-/** Plans the warnings and ends that are due. `host` is for the audit log. */
-export function planBeyondLimit(snapshot: Snapshot, host: string): ReclaimPlan {
+/** Plans the warnings and ends that are due. `host` is for the audit log, and `timer` is the machine's monotonic clock, if known. */
+export function planBeyondLimit(snapshot: Snapshot, host: string, timer?: GraceTimer): ReclaimPlan {
 	const graceSeconds = policyValue(snapshot, 'idle.grace');
 	if (graceSeconds === 'never' || !hasMarked(snapshot)) {
 		return noPlan;
@@ -96,14 +101,14 @@ export function planBeyondLimit(snapshot: Snapshot, host: string): ReclaimPlan {
 			nextSeconds = Math.min(nextSeconds, until - now);
 			return {
 				holdings,
-				changes: changeTo(one, {groups, warned: Math.ceil(now), deadline: until}),
+				changes: changeTo(one, {groups, warned: Math.ceil(now), deadline: until, ...(timer !== undefined && {timer})}),
 				audit: [{...facts, kind: 'beyond-limit', until}],
 				waiter,
 			};
 		}
 
-		if (now < deadline) {
-			nextSeconds = Math.min(nextSeconds, deadline - now);
+		if (!isGraceOver(slack, now, timer)) {
+			nextSeconds = Math.min(nextSeconds, Math.max(retrySeconds, deadline - now));
 			return undefined;
 		}
 
@@ -126,12 +131,15 @@ export function planBeyondLimit(snapshot: Snapshot, host: string): ReclaimPlan {
 	const waiters = new Map(steps.flatMap(({waiter}) => (waiter === undefined ? [] : [[waiter.id, waiter]])));
 	const ended = steps.filter(({isEnd}) => isEnd === true).flatMap(({holdings}) => holdings);
 	const limit = marked.find((one) => one.limit !== undefined)?.limit;
+	const notes = noteReturns(snapshot, ended, 'beyond-limit');
 	return {
 		plan: {
 			...emptyPlan,
 			...changes,
+			writes: [...changes.writes, ...notes.writes],
 			expect: [
 				...changes.expect,
+				...notes.expect,
 				policyExpectation(snapshot),
 				...Array.from(waiters.values(), ({id, raw}): Expectation => ({kind: 'entry', id, raw})),
 				// Whether an account holds more than its limit depends on every GPU.

@@ -3,7 +3,6 @@ import type {EntryRecord, GpuGroup, Lease, LeaseIdle, Snapshot} from '../../mode
 import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
-import {isHeldBack} from '../policy/agents.js';
 import {idleRulesOf, keptUntil} from '../policy/idle-rules.js';
 import {accountLimitsSeen} from '../queue/account-limits.js';
 import {wantedCountOf, wantsInstances} from '../queue/eligible.js';
@@ -29,9 +28,11 @@ function commonIdle(holdings: readonly Holding[]): LeaseIdle | undefined {
 
 	const since = Math.max(...spans.map((idle) => idle.since));
 	const seen = Math.min(...spans.map((idle) => idle.seen));
-	const {warned, deadline, remindedOf} = first;
+	const {warned, deadline, remindedOf, timer} = first;
 	const isAgreed = spans.every((idle) => idle.deadline === deadline);
-	return isAgreed && deadline !== undefined ? {since, seen, warned, deadline, remindedOf} : {since, seen};
+	return isAgreed && deadline !== undefined
+		? {since, seen, warned, deadline, remindedOf, ...(timer !== undefined && {timer})}
+		: {since, seen};
 }
 
 /** Returns the reservations that may go back. Jobs, shares, and leases without an id or of waiting requests never do. */
@@ -68,15 +69,14 @@ type WaitingRequest = {
 export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 	const {queue, gpus} = snapshot;
 	const out = outagesNoted(snapshot, queue);
-	const {overLimitOf} = accountLimitsSeen(snapshot);
+	const {isHeldBack} = accountLimitsSeen(snapshot);
 	return queue
 		.filter((record) => record.kind === 'entry')
 		.filter(
 			({entry}) =>
 				!wantsInstances(entry) &&
 				silentSecondsOf(entry, snapshot) === undefined &&
-				overLimitOf(entry) === undefined &&
-				!isHeldBack(snapshot, entry),
+				!isHeldBack(entry),
 		)
 		.map((record) => {
 			const {entry} = record;

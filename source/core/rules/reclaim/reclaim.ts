@@ -3,51 +3,17 @@ Returns idle reservations to the pool. Each scan starts, continues or ends the i
 after `idle.grace` the reservation ends. Unknown readings, long gaps and lost data restart the idle time.
 */
 import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
-import type {AuditRecord, EntryRecord, LeaseIdle, Observation, Snapshot} from '../../model/types.js';
+import type {AuditRecord, EntryRecord, LeaseIdle, LeaseParked, Observation, Snapshot} from '../../model/types.js';
 import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf} from '../leases/holdings.js';
 import {policyExpectation} from '../policy/policy.js';
-import {isUnusedForCertain, mayHideProcess} from '../usage/idle.js';
-import {idleRulesOf, keptUntil, longestGapSeconds, type IdleRules} from '../policy/idle-rules.js';
+import {idleRulesOf, keptUntil, type IdleRules} from '../policy/idle-rules.js';
 import {candidatesIn, demandIn, type Candidate, type Demand} from './candidates.js';
-
-/** How often the store is updated while a reservation stays idle. The longest gap is long enough for two scans of a slow scanner. */
-const refreshSeconds = 120;
-
-export type Sight = {
-	readonly seenAt: number;
-	readonly memoryThresholdMiB: number;
-	readonly host: string;
-	/** False for an old observation or one of another process, which can end idle times, but not start or continue them. */
-	readonly canAdvance: boolean;
-	readonly pidNamespace?: string | undefined;
-};
-
-/** Returns `idle` if every GPU of the reservation is certainly idle, `used` if one is certainly in use, and otherwise `unknown`. */
-function judge(
-	{holdings}: Candidate,
-	{drains}: Snapshot,
-	observation: Observation,
-	sight: Sight,
-): 'idle' | 'used' | 'unknown' {
-	const isIdle = new Set(
-		holdings.map(({index}) => {
-			const reading = observation.gpus.find((gpu) => gpu.index === index);
-			if (observation.failure !== undefined || drains.has(index)) {
-				return undefined;
-			}
-
-			const isUnused = isUnusedForCertain(reading, sight.memoryThresholdMiB);
-			return isUnused === true && mayHideProcess(reading, sight.pidNamespace) ? undefined : isUnused;
-		}),
-	);
-	return isIdle.has(false) ? 'used' : isIdle.has(undefined) ? 'unknown' : 'idle';
-}
-
-/** Whether the stored idle time can be continued, because there was neither a long gap nor a loss of data. */
-const isUnbroken = ({since, seen}: LeaseIdle, seenAt: number, {revision}: Snapshot): boolean =>
-	Math.abs(seenAt - seen) <= longestGapSeconds && revision.since !== undefined && revision.since <= since;
+import {isSameParked, isWithoutLoad, parkedAfter} from './parked.js';
+import {noteReturns} from './returns.js';
+import {judge, type Sight} from './sight.js';
+import {isGraceOver, isUnbroken, seenAgain, spanFrom} from './spans.js';
 
 type Step =
 	| {readonly kind: 'nothing'}
@@ -59,6 +25,9 @@ type Step =
 
 const nothing: Step = {kind: 'nothing'};
 
+const isKeptNow = ({holdings}: Candidate, snapshot: Snapshot): boolean =>
+	holdings.some((holding) => keptUntil(holding.lease, snapshot) !== undefined);
+
 function stepOf(
 	candidate: Candidate,
 	verdict: ReturnType<typeof judge>,
@@ -66,7 +35,12 @@ function stepOf(
 ): Step {
 	const {lease, holdings, idle, hasIdle} = candidate;
 	const {seenAt, canAdvance} = sight;
-	const isKept = holdings.some((holding) => keptUntil(holding.lease, snapshot) !== undefined);
+	const isKept = isKeptNow(candidate, snapshot);
+	if (!isKept && verdict === 'hidden' && idle !== undefined && isUnbroken(idle, seenAt, snapshot)) {
+		// Others see more. What they saw remains true, and this observer adds nothing to it.
+		return nothing;
+	}
+
 	if (isKept || verdict !== 'idle') {
 		return hasIdle ? {kind: 'clear', reason: isKept ? 'kept' : verdict === 'used' ? 'used' : 'unknown'} : nothing;
 	}
@@ -79,26 +53,37 @@ function stepOf(
 	if (idle === undefined || !isUnbroken(idle, seenAt, snapshot)) {
 		return {
 			kind: 'set',
-			idle: {since: Math.ceil(seenAt), seen: Math.floor(seenAt)},
+			idle: spanFrom(seenAt, seenAt),
 			isWithdrawn: holdings.some((holding) => holding.lease.idle?.deadline !== undefined),
 		};
 	}
 
 	const {since, deadline} = idle;
-	const seen = Math.max(idle.seen, Math.floor(seenAt));
-	const refresh: Step = seen - idle.seen >= refreshSeconds ? {kind: 'set', idle: {...idle, seen}} : nothing;
-	if (seenAt - since < rules.afterSeconds || (deadline !== undefined && seenAt < deadline)) {
+	const latest = seenAgain(idle, seenAt);
+	const refresh: Step = latest === idle ? nothing : {kind: 'set', idle: latest};
+	const isWarned = deadline !== undefined;
+	if (seenAt - since < rules.afterSeconds || (isWarned && !isGraceOver(idle, seenAt, sight.timer))) {
 		return refresh;
 	}
 
-	const isWarned = deadline !== undefined;
 	const wantedBy = rules.isOnlyWanted ? demand()[isWarned ? 'takenFor' : 'wantedBy'](candidate) : undefined;
 	if (rules.isOnlyWanted && wantedBy === undefined) {
 		return refresh;
 	}
 
-	const warning = {since, seen, warned: Math.ceil(seenAt), deadline: Math.ceil(seenAt + rules.graceSeconds)};
-	return isWarned ? {kind: 'reclaim', wantedBy} : {kind: 'warn', idle: warning, wantedBy};
+	if (isWarned) {
+		return {kind: 'reclaim', wantedBy};
+	}
+
+	const {timer} = sight;
+	const warning = {
+		since,
+		seen: Math.max(idle.seen, Math.floor(seenAt)),
+		warned: Math.ceil(seenAt),
+		deadline: Math.ceil(seenAt + rules.graceSeconds),
+		...(timer !== undefined && {timer}),
+	};
+	return {kind: 'warn', idle: warning, wantedBy};
 }
 
 type Context = {
@@ -108,28 +93,25 @@ type Context = {
 	readonly demand: () => Demand;
 };
 
-const changesOf = ({holdings}: Candidate, step: Step, now: number): readonly HoldingChange[] => {
-	switch (step.kind) {
-		case 'nothing': {
-			return [];
-		}
+/** Returns the idle time of a lease after a step. */
+function idleAfter(idle: LeaseIdle | undefined, step: Step): LeaseIdle | undefined {
+	return step.kind === 'set' || step.kind === 'warn' ? step.idle : step.kind === 'clear' ? undefined : idle;
+}
 
-		case 'reclaim': {
-			return holdings.map((holding) => ({kind: 'end', holding, ending: {reason: 'reclaimed', endTime: now}}));
-		}
-
-		case 'clear': {
-			return holdings
-				.filter(({lease}) => lease.idle !== undefined)
-				.map((holding) => ({kind: 'change', holding, lease: {...holding.lease, idle: undefined}}));
-		}
-
-		case 'set':
-		case 'warn': {
-			return holdings.map((holding) => ({kind: 'change', holding, lease: {...holding.lease, idle: step.idle}}));
-		}
-	}
-};
+const changesOf = (
+	{holdings}: Candidate,
+	{step, parked}: {readonly step: Step; readonly parked: LeaseParked | undefined},
+	now: number,
+): readonly HoldingChange[] =>
+	step.kind === 'reclaim'
+		? holdings.map((holding) => ({kind: 'end', holding, ending: {reason: 'reclaimed', endTime: now}}))
+		: holdings.flatMap((holding): readonly HoldingChange[] => {
+				const {lease} = holding;
+				const idle = idleAfter(lease.idle, step);
+				return idle === lease.idle && isSameParked(parked, lease.parked)
+					? []
+					: [{kind: 'change', holding, lease: {...lease, idle, parked}}];
+			});
 
 function auditOf(candidate: Candidate, step: Step, {snapshot: {now}, sight: {host}}: Context): readonly AuditRecord[] {
 	const {holdings} = candidate;
@@ -198,17 +180,23 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 	// If not all are needed, the reservations that have been idle for longest end first.
 	const steps = candidates
 		.toSorted((a, b) => (a.idle?.since ?? Number.MAX_VALUE) - (b.idle?.since ?? Number.MAX_VALUE))
-		.map((candidate) => ({
-			candidate,
-			step: stepOf(candidate, judge(candidate, snapshot, observation, sight), context),
-		}));
+		.map((candidate) => {
+			const isParked =
+				isWithoutLoad(candidate, observation, sight.memoryThresholdMiB) && !isKeptNow(candidate, snapshot);
+			return {
+				candidate,
+				step: stepOf(candidate, judge(candidate, snapshot, observation, sight), context),
+				parked: parkedAfter(candidate, isParked, context),
+			};
+		});
 	const taken = steps.filter(({step}) => step.kind !== 'nothing');
 	const nextSeconds = Math.min(...steps.map(({candidate, step}) => secondsToNext(candidate, step, context)));
-	if (taken.length === 0) {
+	const changes = steps.flatMap(({candidate, ...after}) => changesOf(candidate, after, snapshot.now));
+	if (changes.length === 0) {
 		return {plan: emptyPlan, nextSeconds};
 	}
 
-	const holdingPlan = planHoldings(taken.flatMap(({candidate, step}) => changesOf(candidate, step, snapshot.now)));
+	const holdingPlan = planHoldings(changes);
 	const waiters = new Map(
 		taken.flatMap(({step}) =>
 			'wantedBy' in step && step.wantedBy !== undefined ? [[step.wantedBy.id, step.wantedBy] as const] : [],
@@ -220,12 +208,15 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 	const noted = taken.flatMap(({candidate, step}) =>
 		auditOf(candidate, step, context).length > 0 ? candidate.holdings : [],
 	);
+	const notes = noteReturns(snapshot, freed, 'reclaimed');
 	return {
 		plan: {
 			...emptyPlan,
 			...holdingPlan,
+			writes: [...holdingPlan.writes, ...notes.writes],
 			expect: [
 				...holdingPlan.expect,
+				...notes.expect,
 				...(isDecision ? [policyExpectation(snapshot)] : []),
 				...Array.from(waiters.values(), ({id, raw}): Expectation => ({kind: 'entry', id, raw})),
 			],

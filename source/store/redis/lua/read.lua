@@ -15,14 +15,6 @@ The last use is { SECOND, "GPU END GPU END ..." } if these times are stored and 
 they are not among the newest records of the history. Otherwise the last use is false, and the usage records are the user's newest for each GPU.
 ]]
 
-local function value(key)
-  local found = redis.pcall('GET', key)
-  if type(found) == 'table' then
-    return { redis.call('TYPE', key).ok }
-  end
-  return found
-end
-
 -- Reads all values with one command. MGET also returns nothing for keys of another type, so these keys are then read one by one.
 local function values(keys)
   local found = redis.call('MGET', unpack(keys))

@@ -13,7 +13,7 @@ import {useMonitor} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, useScroll, type PanelProperties} from '../shared/panel-frame.js';
-import {areProcessesHidden, IdleWords, noteText, placeText} from '../shared/row-words.js';
+import {areProcessesHidden, hasIdleWords, IdleWords, noteText, placeText} from '../shared/row-words.js';
 import {Drain, factsText, Instance, Waiters, waitersOf} from './facts.js';
 import {DetailGraphs} from './graphs.js';
 import {Holding, HoldingWords, Note, Share} from './holding.js';
@@ -35,7 +35,7 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 	].filter((words) => words !== undefined);
 	return [
 		<Holding key="holding" row={row} />,
-		row.warning === undefined && row.keepUntil === undefined ? undefined : <IdleWords key="idle" row={row} />,
+		hasIdleWords(row) ? <IdleWords key="idle" row={row} /> : undefined,
 		noteText(row) === '' ? undefined : <Note key="note" {...row} />,
 		...(frame === 'ruled' ? [] : shares.map((share, at) => <Share key={`share ${at}`} share={share} index={index} />)),
 		...health.map(({words}, at) => (

@@ -1,5 +1,6 @@
 import type {ReactElement} from 'react';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {reclaimTimeOf} from '../../../format/idle-text.js';
 import {byMemory, processText} from '../../../format/readings.js';
 import {isOver, sharesText} from '../../../format/shares.js';
 import {leftText, migText} from '../../../format/status-labels.js';
@@ -35,8 +36,8 @@ function largestText({processes, reading}: StatusRow): string | undefined {
 }
 
 /**
-Shows, in this order of importance: users without a right to the GPU, processes left by an ended job, users who share it, when the idle GPU goes back,
-its largest process, or until when the unused GPU is kept.
+Shows, in this order of importance: users without a right to the GPU, processes left by an ended job, users who share it, when the GPU goes back or since
+when it is parked, its largest process, or until when the unused GPU is kept.
 */
 export function Usage({row, width = Infinity}: {readonly row: TableRow; readonly width?: number}): ReactElement {
 	const [squatter] = byMemory(row.squatters);
@@ -63,8 +64,16 @@ export function Usage({row, width = Infinity}: {readonly row: TableRow; readonly
 	}
 
 	const words = (row.members === undefined ? placeText(row) : nodeText(row.members)) ?? largestText(row);
-	if (row.warning !== undefined || (words === undefined && row.keepUntil !== undefined)) {
-		return <ShortIdleWords row={row} width={width} />;
+	const {warning, beyondLimit, parked, keepUntil} = row;
+	if ((warning ?? beyondLimit ?? parked) !== undefined || (words === undefined && keepUntil !== undefined)) {
+		const deadline = reclaimTimeOf(row);
+		const shown = {
+			warning: deadline === undefined ? undefined : {deadline},
+			isBeyondLimit: beyondLimit !== undefined,
+			parked,
+			keepUntil,
+		};
+		return <ShortIdleWords row={shown} width={width} words={words} />;
 	}
 
 	return words === undefined ? (

@@ -56,13 +56,22 @@ function placeText({mig_instances: instances, node, node_gpu_id: index}: GpuLine
 const secondsOf = (time: string | undefined): number | undefined =>
 	time === undefined ? undefined : Date.parse(time) / 1000;
 
-/** Returns when an idle GPU goes back, or until when an unused GPU is kept. */
-function idleOf({reclaim_at: reclaimAt, keep_until: kept}: GpuLine['gpu'], isUsed: boolean) {
+/** Returns when a GPU goes back, since when it is parked, or until when an unused GPU is kept. */
+function idleOf(
+	{reclaim_at: reclaimAt, beyond_limit: isBeyondLimit, parked_since: parked, keep_until: kept}: GpuLine['gpu'],
+	isUsed: boolean,
+) {
 	const deadline = secondsOf(reclaimAt);
+	const since = secondsOf(parked);
 	const keepUntil = isUsed ? undefined : secondsOf(kept);
-	return deadline === undefined && keepUntil === undefined
+	return (deadline ?? since ?? keepUntil) === undefined && isBeyondLimit !== true
 		? undefined
-		: {warning: deadline === undefined ? undefined : {deadline}, keepUntil};
+		: {
+				warning: deadline === undefined ? undefined : {deadline},
+				isBeyondLimit: isBeyondLimit === true,
+				parked: since === undefined ? undefined : {since},
+				keepUntil,
+			};
 }
 
 /** Shows the fault of a GPU. If there is none, shows its largest process and the number of other processes. */
@@ -93,7 +102,7 @@ export function Process({line: {gpu, state}, width}: Properties): ReactElement {
 
 	const idle = idleOf(gpu, words !== undefined);
 	if (idle !== undefined) {
-		return <ShortIdleWords row={idle} width={width} />;
+		return <ShortIdleWords row={idle} width={width} words={words} />;
 	}
 
 	const quiet = words ?? placeText(gpu);

@@ -2,7 +2,7 @@
 import type {ComponentType, ReactElement} from 'react';
 import type {JobState} from '../../../core/model/jobs.js';
 import type {JobRow} from '../../../core/rules/jobs/rows.js';
-import {detailsText, timeText} from '../../../format/jobs.js';
+import {detailsCell, timeText} from '../../../format/jobs.js';
 import {sanitize} from '../../../format/text/text.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
@@ -50,7 +50,7 @@ const columns = {
 	},
 	time: {title: 'TIME', width: 6, align: 'end', Cell: textCell(timeText)},
 	command: {title: 'COMMAND', width: 24, Cell: ({row}) => <Label>{sanitize(row.command)}</Label>},
-	details: {title: 'DETAILS', width: 20, Cell: textCell(detailsText)},
+	details: {title: 'DETAILS', width: 20, Cell: textCell(detailsCell)},
 } as const satisfies Readonly<Record<string, TableColumn<JobRow>>>;
 
 const fit: Fit<keyof typeof columns> = {

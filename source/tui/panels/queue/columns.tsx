@@ -7,7 +7,7 @@ import {instanceText} from '../../../core/rules/mig/instances.js';
 import {wantedOf} from '../../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../../core/rules/queue/queue-rows.js';
 import {memoryText, sizeText} from '../../../core/rules/request/memory-size.js';
-import {overLimitText} from '../../../format/queue/over-limit.js';
+import {limitText} from '../../../format/queue/over-limit.js';
 import {partsOutText} from '../../../format/queue/waiting-progress.js';
 import {blockersText, endsWithJobs, outageText} from '../../../format/queue/why.js';
 import {shortDuration} from '../../../format/text/durations.js';
@@ -20,7 +20,7 @@ import {clockText} from '../../state/clock.js';
 import {nameIn, severalLabels} from '../../state/labels.js';
 import {keepingEqual, remembering} from '../../state/memo.js';
 import {waitingOf} from '../../state/queue/rows.js';
-import type {State} from '../../state/state.js';
+import {storeNow, type State} from '../../state/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {Label} from '../../widgets/label.js';
@@ -59,7 +59,8 @@ const wantText = ({requestedIds, requestedCount, need = {}}: QueueEntry): string
 	].join(' ');
 
 /** Returns when the request is expected to be served: at a time, or when a job ends. */
-function estimateText({estimateSeconds, isPossible, isUnknown, overLimit, outages, blockers}: QueueRow): string {
+function estimateText(row: QueueRow): string {
+	const {estimateSeconds, isPossible, isUnknown, outages, blockers} = row;
 	if (!isPossible) {
 		return 'never';
 	}
@@ -68,7 +69,7 @@ function estimateText({estimateSeconds, isPossible, isUnknown, overLimit, outage
 		return 'unknown';
 	}
 
-	if (overLimit !== undefined) {
+	if (limitText(row) !== undefined) {
 		return 'at limit';
 	}
 
@@ -93,12 +94,13 @@ function estimateText({estimateSeconds, isPossible, isUnknown, overLimit, outage
 
 /** Returns the reservations that an entry waits for, such as `bob on GPU 3 until 14:44`. Empty if there are none. */
 export const blockersOf = ({blockers}: QueueRow, state: State): string =>
-	blockersText(blockers, (seconds) => clockText(seconds, state));
+	blockersText(blockers, storeNow(state) ?? 0, (seconds) => clockText(seconds, state));
 
 /** Returns what an entry waits for. If it is no reservation, returns a reason such as `GPU 3: used by zoe without a reservation`. */
 function blockedByText(row: QueueRow, state: State): string {
-	if (row.overLimit !== undefined) {
-		return overLimitText(row.overLimit);
+	const limit = limitText(row);
+	if (limit !== undefined) {
+		return limit;
 	}
 
 	const blocked = blockersOf(row, state);

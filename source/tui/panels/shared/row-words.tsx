@@ -1,10 +1,10 @@
 /** Texts about a GPU, for the table, the detail panel and the graphs. */
 import type {ReactElement} from 'react';
-import type {Warning} from '../../../core/rules/policy/idle-rules.js';
+import type {Parked, Warning} from '../../../core/rules/policy/idle-rules.js';
 import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
 import {noteWords} from '../../../format/text/note.js';
-import {idleSinceText, keptText, shortIdleText} from '../../../format/idle-text.js';
-import {shortDuration} from '../../../format/text/durations.js';
+import {beyondLimitText, idleSinceText, keptText, parkedText, shortIdleText} from '../../../format/idle-text.js';
+import {roughDuration, shortDuration} from '../../../format/text/durations.js';
 import type {MonitorState} from '../../../format/states.js';
 import {userText} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -141,45 +141,71 @@ export function EndTime({row}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-type Returning = Pick<StatusRow, 'warning' | 'keepUntil'>;
+type Returning = Pick<StatusRow, 'warning' | 'parked' | 'beyondLimit' | 'keepUntil'>;
 
-/** Returns when an idle GPU goes back, or until when its holder keeps it. Undefined for other GPUs. */
-function idleWordsOf({warning, keepUntil}: Returning, state: State): string | undefined {
+/** Whether the detail of a GPU has a line of {@link IdleWords}. */
+export const hasIdleWords = ({warning, parked, beyondLimit, keepUntil}: Returning): boolean =>
+	(warning ?? parked ?? beyondLimit ?? keepUntil) !== undefined;
+
+/** Returns whether and when a GPU goes back, since when it is parked, or until when its holder keeps it. */
+function idleWordsOf({warning, parked, beyondLimit, keepUntil}: Returning, state: State): string {
 	const clock = (time: number): string => clockText(time, state);
-	return warning === undefined
-		? keepUntil === undefined
-			? undefined
-			: keptText(keepUntil, clock)
-		: idleSinceText(warning, storeNow(state) ?? 0, clock);
+	const now = storeNow(state) ?? 0;
+	return [
+		warning && idleSinceText(warning, now, clock),
+		parked && parkedText(parked, clock),
+		beyondLimit && beyondLimitText(beyondLimit, now, clock),
+		warning === undefined && keepUntil !== undefined ? keptText(keepUntil, clock) : undefined,
+	]
+		.filter((words) => words !== undefined)
+		.join(', ');
 }
 
-/** Shows `idle since 11:04, goes back at 12:04 unless used`, or `kept until 18:00 even if idle`. */
-export function IdleWords({row}: {readonly row: Returning}): ReactElement | undefined {
+/** Shows `idle since 11:04, goes back at 12:04 unless used`, `parked since 9:04 (no load)`, or `kept until 18:00 even if idle`. */
+export function IdleWords({row}: {readonly row: Returning}): ReactElement {
 	const words = useMonitor((state) => idleWordsOf(row, state));
-	return words === undefined ? undefined : (
-		<Label tone={row.warning === undefined ? 'plain' : 'warning'}>{words}</Label>
-	);
+	const isWarning = (row.warning ?? row.parked ?? row.beyondLimit) !== undefined;
+	return <Label tone={isWarning ? 'warning' : 'plain'}>{words}</Label>;
 }
 
 /** Minimum width of `goes back if wanted`, in terminal columns. */
 const wideColumns = 19;
 
 type ShortProperties = {
-	readonly row: {readonly warning?: Pick<Warning, 'deadline'> | undefined; readonly keepUntil?: number | undefined};
+	readonly row: {
+		readonly warning?: Pick<Warning, 'deadline'> | undefined;
+		readonly keepUntil?: number | undefined;
+		readonly parked?: Parked | undefined;
+		readonly isBeyondLimit?: boolean;
+	};
 	readonly width: number;
+	/** The largest process, which follows if the GPU is in use. */
+	readonly words?: string | undefined;
 };
 
-/** Shows `goes back at 12:04` or `kept until 18:00`, or less in a narrow column. */
-export function ShortIdleWords({row, width}: ShortProperties): ReactElement | undefined {
-	const {warning, keepUntil} = row;
+/** Returns what is unusual about the reservation of a GPU, such as `goes back at 12:04, beyond limit` or `parked 3h`. */
+function marksOf({warning, parked, isBeyondLimit}: ShortProperties['row'], isNarrow: boolean, state: State): string {
+	const now = storeNow(state) ?? 0;
+	return [
+		warning && shortIdleText(warning, now, (time) => clockText(time, state), isNarrow),
+		isBeyondLimit === true ? 'beyond limit' : undefined,
+		parked && `parked ${roughDuration(Math.max(0, now - parked.since))}`,
+	]
+		.filter((words) => words !== undefined)
+		.join(', ');
+}
+
+/** Shows `goes back at 12:04`, `parked 3h` or `kept until 18:00`, or less in a narrow column. */
+export function ShortIdleWords({row, width, words}: ShortProperties): ReactElement | undefined {
+	const {keepUntil} = row;
 	const isNarrow = width < wideColumns;
-	const words = useMonitor((state) => {
-		const clock = (time: number): string => clockText(time, state);
-		return warning === undefined
-			? keepUntil === undefined
-				? undefined
-				: `kept ${isNarrow ? 'to' : 'until'} ${clock(keepUntil)}`
-			: shortIdleText(warning, storeNow(state) ?? 0, clock, isNarrow);
-	});
-	return words === undefined ? undefined : <Label tone={warning === undefined ? 'plain' : 'warning'}>{words}</Label>;
+	const marks = useMonitor((state) => marksOf(row, isNarrow, state));
+	const kept = useMonitor((state) =>
+		keepUntil === undefined ? undefined : `kept ${isNarrow ? 'to' : 'until'} ${clockText(keepUntil, state)}`,
+	);
+	if (marks !== '') {
+		return <Label tone="warning">{words === undefined ? marks : `${marks}: ${words}`}</Label>;
+	}
+
+	return kept === undefined ? undefined : <Label>{kept}</Label>;
 }

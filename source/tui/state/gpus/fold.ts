@@ -105,6 +105,7 @@ function foldedRow(members: readonly StatusRow[]): TableRow {
 		index: first.index,
 		...(isIdle && {idleSeconds: Math.min(...ordered.map(({idleSeconds = 0}) => idleSeconds))}),
 		...(readings.length > 0 && {reading: foldedReading(readings[0]!, readings)}),
+		parked: ordered.find(({parked}) => parked !== undefined)?.parked,
 		use: (ordered.find(({use}) => use.kind !== 'idle') ?? first).use,
 		processes: oncePerPid(ordered.flatMap(({processes}) => processes)),
 		squatters: oncePerPid(ordered.flatMap(({squatters}) => squatters)),

@@ -2,7 +2,7 @@
 import {owns} from '../../../core/rules/leases/ownership.js';
 import type {HeldPart} from '../../../core/rules/leases/holdings.js';
 import type {Warning} from '../../../core/rules/policy/idle-rules.js';
-import {ownIdleText} from '../../../format/idle-text.js';
+import {ownIdleText, ownLimitText} from '../../../format/idle-text.js';
 import {clockText} from '../clock.js';
 import {remembering} from '../memo.js';
 import {rowsOf, storeNow, type State} from '../state.js';
@@ -35,4 +35,20 @@ export function ownIdleWords(state: State): string | undefined {
 	const others = gpus.length - soonest.length;
 	const text = ownIdleText(soonest, warning, storeNow(state)!, (time) => clockText(time, state));
 	return others === 0 ? text : `${text} (and ${others} more later)`;
+}
+
+/** Returns the warning about the GPUs of the user that are beyond their limit and go back first. Undefined if none go back. */
+export function ownLimitWords(state: State): string | undefined {
+	const own = rowsOf(state).flatMap(({index, lease, beyondLimit}) =>
+		beyondLimit?.deadline === undefined || lease === undefined || !owns(state.settings.requester, lease)
+			? []
+			: [{index, beyondLimit, deadline: beyondLimit.deadline}],
+	);
+	const [first] = own.toSorted((a, b) => a.deadline - b.deadline);
+	if (first === undefined) {
+		return undefined;
+	}
+
+	const gpus = own.filter(({deadline}) => deadline === first.deadline).map(({index}) => index);
+	return ownLimitText(gpus, first.beyondLimit, storeNow(state)!, (time) => clockText(time, state));
 }

@@ -2,7 +2,7 @@
 import {jobStates} from '../../../core/model/jobs.js';
 import type {JobRow} from '../../../core/rules/jobs/rows.js';
 import {isOver} from '../../../core/rules/jobs/start.js';
-import {detailsText} from '../../../format/jobs.js';
+import {detailsCell} from '../../../format/jobs.js';
 import {sanitize} from '../../../format/text/text.js';
 import {storeNow, type State} from '../state.js';
 import {tableOf} from '../table/table.js';
@@ -31,7 +31,7 @@ export const jobTable = tableOf<JobRow>({
 	rowsOf: ({seenJobs}) => seenJobs?.rows ?? noJobs,
 	keysOf: ({id}) => [id],
 	textOf: (job, state) =>
-		sanitize([job.id, job.state, job.account, job.command, detailsText(job, nowOf(state))].join(' ')),
+		sanitize([job.id, job.state, job.account, job.command, detailsCell(job, nowOf(state))].join(' ')),
 	isOf: (job, account) => job.account === account,
 	isMine: (job, {settings}) => job.account === settings.requester.account,
 	userOf: (job) => job.account,
@@ -43,7 +43,7 @@ export const jobTable = tableOf<JobRow>({
 		gpus: (job) => job.count,
 		time: (job) => secondsOf(job, nowOf(state)),
 		command: (job) => job.command,
-		details: (job) => detailsText(job, nowOf(state)),
+		details: (job) => detailsCell(job, nowOf(state)),
 	}),
 	wordsOf: ({id, state}) => ({id, state}),
 	tieOf: () => (a, b) => (isOver(a) && isOver(b) ? (b.endTime ?? 0) - (a.endTime ?? 0) : 0),

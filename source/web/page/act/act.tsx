@@ -1,13 +1,12 @@
 /** The buttons and dialogs with which the page makes changes. Loaded only if the server permits changes. */
 import {useLayoutEffect, useMemo, useRef, useState, useEffect} from 'preact/hooks';
 import {actSlots} from '../slots.js';
-import type {Gpu, Waiter} from '../fields.js';
+import type {Gpu} from '../fields.js';
 import {useObservable} from '../shared/hooks.js';
 import type {PageState} from '../state/state.js';
-import {isOwnEntry} from '../views/queue.js';
+import {Button, slotsOf, type ActContext} from './buttons.js';
 import {Dialog} from './dialog.js';
-import {askExtend, askJoin, askKeep, askLeave, askRelease, askReserve, type Offer, type Question} from './dialogs.js';
-import {ownLeaseOn, type OwnLease} from './ownership.js';
+import {askJoin, askReserve, type Offer, type Question} from './dialogs.js';
 import {endSession, readLink, session, act, type Done, type Session} from './session.js';
 
 const unsureUndoText = 'No answer came: the GPUs show whether the release was undone.';
@@ -49,18 +48,6 @@ function Undo({undo, show}: UndoProps) {
 	) : undefined;
 }
 
-type ButtonProps = {
-	readonly words: string;
-	readonly about: string;
-	readonly pressed: () => void;
-};
-
-const Button = ({words, about, pressed}: ButtonProps) => (
-	<button type="button" class="act-button" aria-label={`${words} ${about}`} onClick={pressed}>
-		{`${words}…`}
-	</button>
-);
-
 const sessionText = (state: Session, account: string): string => {
 	switch (state.kind) {
 		case 'open': {
@@ -82,91 +69,6 @@ const sessionText = (state: Session, account: string): string => {
 };
 
 type ActProps = {readonly state: PageState; readonly account: string};
-
-type Context = Pick<PageState, 'gpus'> & {
-	readonly account: string;
-	readonly offer: Offer;
-	readonly ask: (question: Question) => void;
-};
-
-/** Whether a GPU can be reserved by its number. A GPU that MIG has split cannot be. A shared GPU can be if there is room for another share. */
-const canReserve = (
-	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
-	{lacks, hasShares}: Offer,
-): boolean =>
-	heldFor === undefined &&
-	lacks?.has('ids') !== true &&
-	parts === undefined &&
-	(state === 'available' || (hasShares === true && shares !== undefined));
-
-const slotsOf = (context: () => Context) => ({
-	Gpu({gpu}: {readonly gpu: Gpu}) {
-		const {gpus, account, offer, ask} = context();
-		const lease = ownLeaseOn(gpu, gpus, account);
-		// The drawn lease may be outdated. If the GPU still has that lease, its newest version is used.
-		const latest = (shown: OwnLease): OwnLease => {
-			const now = ownLeaseOn(gpu, context().gpus, account);
-			return now?.leaseId === shown.leaseId ? now : shown;
-		};
-
-		const about = `GPU ${gpu.gpu_id}`;
-		const {keepTime} = offer;
-		return (
-			<div class="act-row">
-				{canReserve(gpu, offer) && (
-					<Button
-						words="Reserve"
-						about={about}
-						pressed={() => {
-							ask(askReserve(gpu.gpu_id, offer));
-						}}
-					/>
-				)}
-				{lease !== undefined && (
-					<>
-						{lease.goesBack && keepTime !== undefined && (
-							<Button
-								words="Keep"
-								about={about}
-								pressed={() => {
-									ask(askKeep(latest(lease), keepTime));
-								}}
-							/>
-						)}
-						{!lease.isJob && (
-							<Button
-								words="Extend"
-								about={about}
-								pressed={() => {
-									ask(askExtend(latest(lease)));
-								}}
-							/>
-						)}
-						<Button
-							words="Release"
-							about={about}
-							pressed={() => {
-								ask(askRelease(latest(lease), offer.lacks?.has('partial-release') === true));
-							}}
-						/>
-					</>
-				)}
-			</div>
-		);
-	},
-	Waiter({waiter}: {readonly waiter: Waiter}) {
-		const {account, ask} = context();
-		return isOwnEntry(waiter, account) ? (
-			<Button
-				words="Leave"
-				about={`the queue at position ${waiter.position}`}
-				pressed={() => {
-					ask(askLeave(waiter));
-				}}
-			/>
-		) : undefined;
-	},
-});
 
 /** Returns the maximum number of GPUs in one reservation. On a cluster, a reservation has GPUs of only one node. */
 const mostGpus = (gpus: readonly Gpu[]): number =>
@@ -192,7 +94,7 @@ export default function Act({state, account}: ActProps) {
 	const [question, setQuestion] = useState<Question | undefined>(undefined);
 	const [done, setDone] = useState<Done>({words: ''});
 	const opener = useRef<Element | undefined>(null);
-	const context = useRef<Context>(undefined as never);
+	const context = useRef<ActContext>(undefined as never);
 	/** The latest question for a dialog. The dialog may not be drawn yet. */
 	const asked = useRef<Question>(undefined);
 	const ask = (next: Question): void => {

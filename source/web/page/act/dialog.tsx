@@ -170,7 +170,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 							close();
 						}}
 					>
-						{status.kind === 'unsure' ? 'Close' : 'Cancel'}
+						{status.kind === 'unsure' ? 'Close' : (question.dismiss ?? 'Cancel')}
 					</button>
 					{status.kind === 'failed' && status.isUnavailable && question.otherwise !== undefined && (
 						<button

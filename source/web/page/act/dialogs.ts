@@ -8,7 +8,7 @@ import {
 } from '../../../format/reservation-form.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
-import type {Waiter} from '../fields.js';
+import type {Job, Waiter} from '../fields.js';
 import {counted, dateText} from '../text.js';
 import type {OwnLease} from './ownership.js';
 
@@ -25,6 +25,8 @@ export type Question = {
 	readonly about: readonly string[];
 	readonly fields: readonly Field[];
 	readonly submit: string;
+	/** The button that closes the dialog. Defaults to `Cancel`. */
+	readonly dismiss?: string;
 	readonly act: string;
 	readonly request: (values: Values) => Readonly<Record<string, unknown>>;
 	readonly command: (values: Values) => string;
@@ -179,4 +181,47 @@ export const askLeave = ({id, allocated_count: held}: Pick<Waiter, 'id' | 'alloc
 	act: 'leave',
 	request: () => ({entry_id: id}),
 	command: () => shellCommand(['canhazgpu', 'queue', '--leave', id]),
+});
+
+/** @param siblings - How many other jobs of the same array have not ended. */
+export function askCancelJob({id, state, command: words, array_id: array}: Job, siblings: number): Question {
+	const chosen = ({all = ''}: Values): string => (all === '' ? id : (array ?? id));
+	return {
+		title: `Cancel job ${id}`,
+		about: [
+			words,
+			state === 'running'
+				? 'Its processes get SIGTERM, and after 30 seconds SIGKILL.'
+				: 'It never starts, and neither do jobs that wait for its success.',
+		],
+		fields:
+			siblings === 0
+				? []
+				: [
+						{
+							name: 'all',
+							label: `Also the ${counted(siblings, 'other job')} of array ${array}`,
+							kind: 'check',
+							preset: '',
+						},
+					],
+		submit: 'Cancel job',
+		dismiss: 'Close',
+		act: 'cancel',
+		request: (values) => ({job_id: chosen(values)}),
+		command: (values) => shellCommand(['canhazgpu', 'cancel', chosen(values)]),
+	};
+}
+
+export const askRetryJob = ({id, command: words}: Job): Question => ({
+	title: `Retry job ${id}`,
+	about: [
+		words,
+		'Starts the command again in its old directory, with the environment variables of canhazgpu web --mine. Its output is added to the old one.',
+	],
+	fields: [],
+	submit: 'Retry',
+	act: 'retry',
+	request: () => ({job_id: id}),
+	command: () => shellCommand(['canhazgpu', 'retry', id]),
 });

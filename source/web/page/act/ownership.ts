@@ -9,7 +9,7 @@ export type OwnLease = {
 	/** Whether the reservation ends with its job. Such a reservation cannot be extended. */
 	readonly isJob: boolean;
 	readonly expiryTime: string | undefined;
-	/** Whether the reservation is idle and goes back to the pool unless it is kept. */
+	/** Whether the reservation is idle and goes back to the pool unless it is kept. Keeping does not help beyond the limit. */
 	readonly goesBack: boolean;
 	/** Whether the account has another reservation on one of these GPUs, which is possible with shares and MIG instances. */
 	readonly isAmongOwn: boolean;
@@ -42,7 +42,7 @@ export function ownLeaseOn(gpu: Gpu, gpus: readonly Gpu[], account: string): Own
 		gpus: all.map((other) => other.gpu_id),
 		isJob: held.expiry_time === undefined,
 		expiryTime: held.expiry_time,
-		goesBack: gpu.reclaim_at !== undefined,
+		goesBack: gpu.reclaim_at !== undefined && gpu.beyond_limit !== true,
 		isAmongOwn: all
 			.flatMap((other) => heldOn(other).map((each) => leaseOf(each, account)))
 			.some((other) => other !== undefined && other !== leaseId),

@@ -53,13 +53,16 @@ const Flag = ({state, words}: FlagProps) => (
 
 const capitalized = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
 
-/** Shows when the idle GPU goes back, or until when it is kept. */
+/** Shows whether and when the GPU goes back, since when it is parked, or until when it is kept. */
 const IdleFlag = ({gpu}: {readonly gpu: Gpu}) => (
 	<Watch of={now}>
 		{(nowMs) => {
 			const words = idleText(gpu, nowMs);
 			return words === undefined ? undefined : (
-				<Flag state={gpu.reclaim_at === undefined ? 'in-use' : 'unreserved'} words={capitalized(words)} />
+				<Flag
+					state={gpu.reclaim_at === undefined && gpu.parked_since === undefined ? 'in-use' : 'unreserved'}
+					words={capitalized(words)}
+				/>
 			);
 		}}
 	</Watch>
@@ -137,7 +140,9 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
 					{gpu.health && <Flag state="error" words="Unhealthy" />}
 					{gpu.squatters && <Flag state="unreserved" words="Others also use it" />}
-					{(gpu.reclaim_at ?? gpu.keep_until) !== undefined && <IdleFlag gpu={gpu} />}
+					{(gpu.reclaim_at ?? gpu.beyond_limit ?? gpu.parked_since ?? gpu.keep_until) !== undefined && (
+						<IdleFlag gpu={gpu} />
+					)}
 					{note}
 				</p>
 				<div class="meters">

@@ -35,12 +35,17 @@ const endText = ({expiry_time: expiry, ends_by: endsBy}: Gpu, nowMs: number): st
 const idleTime = ({idle_since: time}: Gpu, nowMs: number): string | undefined =>
 	time === undefined ? undefined : `for ${sinceText(time, nowMs)}`;
 
-const returnText = ({reclaim_at: time}: Gpu, nowMs: number): string | undefined =>
-	time === undefined
+function returnText({reclaim_at: time, beyond_limit: isBeyond}: Gpu, nowMs: number): string | undefined {
+	if (isBeyond === true) {
+		return `${time === undefined ? 'when somebody waits' : dateText(time)}, because it is beyond its limit`;
+	}
+
+	return time === undefined
 		? undefined
 		: Date.parse(time) > nowMs
 			? `${dateText(time)}, unless it is used before`
 			: 'when somebody waits, because it is idle';
+}
 
 const heartbeatText = ({reservation_type: kind, last_heartbeat: time}: Gpu, nowMs: number): string | undefined =>
 	kind === 'run' && time !== undefined ? `${sinceText(time, nowMs)} ago` : undefined;
@@ -87,6 +92,7 @@ const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: numb
 	['Last released', (gpu, nowMs) => ago(gpu.last_released, nowMs)],
 	['Idle', idleTime],
 	['Goes back', returnText],
+	['Parked', (gpu, nowMs) => (gpu.parked_since === undefined ? undefined : `${ago(gpu.parked_since, nowMs)}, no load`)],
 	['Kept until', ({keep_until: time}) => (time === undefined ? undefined : `${dateText(time)}, even if idle`)],
 	['Model', modelText],
 	['Note', noteWords],

@@ -3,7 +3,7 @@ import type {About, Waiter} from '../fields.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
 import {Bar, PersonName} from '../widgets.js';
-import {counted, duration, noteWords, sinceText, unknown as unknownValue} from '../text.js';
+import {counted, duration, noteWords, sinceText, soonText, unknown as unknownValue} from '../text.js';
 
 const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count: held, wants}: Waiter): string => {
 	const need = wants === undefined ? '' : ` ${wants}`;
@@ -12,7 +12,12 @@ const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count:
 		: `wants ${gpus}${need}${held === 0 ? '' : `, has ${held}`}`;
 };
 
-function whenText({served_at: servedAt, impossible, unknown, reason_words: reason}: Waiter, nowMs: number): string {
+/** Returns when a reservation goes back before its end, because it is idle or beyond a limit. Empty if none does. */
+const returnText = ({reclaim_at: time}: Waiter, nowMs: number): string =>
+	time === undefined || Date.parse(time) <= nowMs ? '' : ` · a reservation may go back at ${soonText(time, nowMs)}`;
+
+function whenText(waiter: Waiter, nowMs: number): string {
+	const {served_at: servedAt, impossible, unknown, reason_words: reason} = waiter;
 	if (impossible === true) {
 		return 'never: impossible in this pool';
 	}
@@ -22,13 +27,13 @@ function whenText({served_at: servedAt, impossible, unknown, reason_words: reaso
 	}
 
 	if (servedAt === undefined) {
-		return reason ?? 'when a job ends';
+		return reason ?? `when a job ends${returnText(waiter, nowMs)}`;
 	}
 
 	// The estimated time can be in the past if free GPUs may not be granted, or if other people use them without a reservation.
 	const leftMs = Date.parse(servedAt) - nowMs;
 	const words = leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
-	return words + (reason === undefined ? '' : ` · ${reason}`);
+	return words + (reason === undefined ? returnText(waiter, nowMs) : ` · ${reason}`);
 }
 
 function waiterTimeText(waiter: Waiter, nowMs: number): string {

@@ -5,6 +5,7 @@ import {limitsFor, withinLimits} from '../../../../source/core/operations/limits
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
 import {quitQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {checkAgentRequest} from '../../../../source/core/rules/policy/agents.js';
 import type {TimedRequest, Wanted} from '../../../../source/core/rules/request/request.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
 import {isNoted, planEntryHeartbeat, planEntryNote} from '../../../../source/core/rules/queue/queue.js';
@@ -53,7 +54,9 @@ async function check(world: TestWorld, id: string, canBecomeImpossible: boolean)
 	let grant: Awaited<ReturnType<typeof planWithScan>>;
 	try {
 		const wanted = wantedOf(own.entry);
-		const request = requestOf(own.entry.user, wanted, false, own.entry.reservationType);
+		const {user, reservationType, via} = own.entry;
+		const request = {...requestOf(user, wanted, false, reservationType), via};
+		checkAgentRequest(snapshot, request, wanted.count);
 		const limits = limitsFor(world, snapshot, request.requester);
 		grant = await planWithScan(world, snapshot, {
 			request: withinLimits(request, wanted, {limits, policy: snapshot}),

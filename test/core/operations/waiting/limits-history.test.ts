@@ -1,4 +1,4 @@
-/** Random commands of accounts with limits. No account ever exceeds its limit, and every request that can be served is. */
+/** Random histories of people and agents whose accounts have limits. Nobody ever exceeds a limit, and every request that can be served is. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -12,6 +12,8 @@ import type {World} from '../../../../source/core/model/ports.js';
 import type {Snapshot} from '../../../../source/core/model/types.js';
 import {holdingsIn} from '../../../../source/core/rules/leases/holdings.js';
 import {ownerOf} from '../../../../source/core/rules/leases/ownership.js';
+import {isOfAgent} from '../../../../source/core/rules/leases/via.js';
+import {policyValue} from '../../../../source/core/rules/policy/policy.js';
 import {wantedCountOf} from '../../../../source/core/rules/queue/eligible.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {testHost} from '../../../_helpers/machine/host.js';
@@ -33,7 +35,12 @@ const anyWanted = fc.oneof(
 	{weight: 1, arbitrary: fc.record({count: fc.integer({min: 1, max: 2}), need: fc.constant({shareMiB: 20_000})})},
 );
 
-const anyAsk = fc.record({do: fc.constantFrom('take', 'join'), who: fc.constantFrom(...people), wanted: anyWanted});
+const anyAsk = fc.record({
+	do: fc.constantFrom('take', 'join'),
+	who: fc.constantFrom(...people),
+	wanted: anyWanted,
+	via: fc.constantFrom(undefined, 'mcp claude-code'),
+});
 
 const anyStep = fc.oneof(
 	{weight: 6, arbitrary: anyAsk},
@@ -44,7 +51,7 @@ const anyStep = fc.oneof(
 		weight: 2,
 		arbitrary: fc.record({
 			do: fc.constant('limit'),
-			key: fc.constantFrom('limits.max-gpus', ...people.map((name) => `limits.user.${name}.max-gpus`)),
+			key: fc.constantFrom('limits.max-gpus', 'agents.max-gpus', ...people.map((name) => `limits.user.${name}.max-gpus`)),
 			value: fc.constantFrom('1', '2', '3', '4', 'off', undefined),
 		}),
 	},
@@ -61,10 +68,18 @@ const anyHistory = fc.array(fc.record({step: anyStep, intruder: fc.option(anyAsk
 const heldBy = ({gpus}: Pick<Snapshot, 'gpus'>, account: string): number =>
 	holdingsIn(gpus).filter(({lease}) => ownerOf(lease) === account).length;
 
+const heldByAgents = ({gpus}: Pick<Snapshot, 'gpus'>): number =>
+	holdingsIn(gpus).filter(({lease}) => isOfAgent(lease)).length;
+
+const mostOfAgentsIn = (snapshot: Snapshot): number => {
+	const most = policyValue(snapshot, 'agents.max-gpus');
+	return most === 'off' ? Infinity : most;
+};
+
 const limitIn = (world: World, snapshot: Snapshot, account: string): number =>
 	limitsFor(world, snapshot, person(account))['max-gpus']?.value ?? Infinity;
 
-/** Returns a world that fails if a commit lets an account exceed its limit. An account may keep what it held before the limit was lowered. */
+/** Returns a world that fails if a commit lets an account, or all agents together, exceed their limit. They may keep what they held before the limit was lowered. */
 const guarded = (world: TestWorld, before: () => Promise<void>): TestWorld => ({
 	...world,
 	store: {
@@ -81,6 +96,7 @@ const guarded = (world: TestWorld, before: () => Promise<void>): TestWorld => ({
 				expect(heldBy(now, account)).toBeLessThanOrEqual(Math.max(limitIn(world, now, account), heldBy(old, account)));
 			}
 
+			expect(heldByAgents(now)).toBeLessThanOrEqual(Math.max(mostOfAgentsIn(now), heldByAgents(old)));
 			return outcome;
 		},
 	},
@@ -132,16 +148,22 @@ class Game {
 		}
 	}
 
-	/** Checks that the first request within its account's limit has taken every GPU that it can use. */
+	/** Checks that the first request that its limits allow has taken every GPU that it can use. */
 	#expectNobodyHeldUp(snapshot: Snapshot): void {
 		const seen = new Set<string>();
+		const grantedToAgents = holdingsIn(snapshot.gpus).filter(
+			({lease}) => isOfAgent(lease) && lease.partialQueueId === undefined,
+		).length;
 		for (const {entry} of entriesOf(snapshot)) {
 			const account = ownerOf(entry);
 			const granted = holdingsIn(snapshot.gpus).filter(
 				({lease}) => ownerOf(lease) === account && lease.partialQueueId === undefined,
 			).length;
-			const isAllowed = granted + wantedCountOf(entry) <= limitIn(this.#world, snapshot, account);
-			if (!seen.has(account) && isAllowed) {
+			const limits = isOfAgent(entry) ? [account, 'agents'] : [account];
+			const isAllowed =
+				granted + wantedCountOf(entry) <= limitIn(this.#world, snapshot, account) &&
+				(!isOfAgent(entry) || grantedToAgents + wantedCountOf(entry) <= mostOfAgentsIn(snapshot));
+			if (limits.every((limit) => !seen.has(limit)) && isAllowed) {
 				if (entry.requestedIds.length === 0 && entry.need === undefined) {
 					expect(snapshot.gpus.filter(({kind}) => kind === 'free')).toEqual([]);
 				}
@@ -149,7 +171,9 @@ class Game {
 				return;
 			}
 
-			seen.add(account);
+			for (const limit of limits) {
+				seen.add(limit);
+			}
 		}
 	}
 
@@ -180,7 +204,7 @@ class Game {
 		switch (step.do) {
 			case 'take':
 			case 'join': {
-				const request = requestOf(step.who, step.wanted);
+				const request = {...requestOf(step.who, step.wanted), via: step.via};
 				const id = `entry-${++this.#joined}`;
 				const pid = 100 + this.#joined;
 				this.#pids.set(id, pid);
@@ -236,7 +260,7 @@ class Game {
 	}
 }
 
-test('random commands never let an account exceed its limit', async () => {
+test('random commands never let an account or the agents exceed their limit', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			const world = await createTestWorld({gpuCount});
@@ -244,6 +268,7 @@ test('random commands never let an account exceed its limit', async () => {
 				{key: 'share', value: 'on'},
 				{key: 'limits.max-gpus', value: '3'},
 				{key: 'limits.user.ada.max-gpus', value: '2'},
+				{key: 'agents.max-gpus', value: '3'},
 			]);
 			const game = new Game(world);
 			for (const {step, intruder} of history) {

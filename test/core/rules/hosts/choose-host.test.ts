@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {chooseHost, hostToMoveTo, type HostAnswer} from '../../../../source/core/rules/hosts/choose-host.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
@@ -149,4 +149,41 @@ test('chooseHost also returns the preferred hosts that did not answer', () => {
 
 test('hostToMoveTo never returns a host with an unknown queue', () => {
 	expect(hostToMoveTo({count: 1}, 'here', [answer('peer', [{model: 'A', freeIn: 0}], undefined)])).toBeUndefined();
+});
+
+describe('the limit of the account on a host', () => {
+	const limited = (host: string, room: NonNullable<Extract<HostAnswer, {room?: unknown}>['room']>, freeIn = 0) => ({
+		...answer(
+			host,
+			[0, 1, 2, 3].map(() => ({model: 'A', freeIn})),
+			0,
+		),
+		room,
+	});
+	const spent = limited('spent', {mostGpus: 4, leftGpus: 1, hasSlack: false});
+	const busy = limited('busy', {mostGpus: 4, leftGpus: 4, hasSlack: false}, 3600);
+
+	test('makes a host that can serve the request later better than one where the account must wait for itself', () => {
+		expect(chooseHost({count: 2}, [spent, busy])).toMatchObject({host: 'busy', waitSeconds: 3600});
+		expect(chooseHost({count: 1}, [busy, spent])).toMatchObject({host: 'spent', waitSeconds: 0, freeCount: 1});
+		expect(chooseHost({count: 2}, [spent])).toMatchObject({host: 'spent', waitSeconds: undefined, freeCount: 1});
+		expect(hostToMoveTo({count: 2}, 'busy', [busy, spent])).toBeUndefined();
+	});
+
+	test('excludes a host where the account can never hold so many', () => {
+		expect(chooseHost({count: 3}, [limited('small', {mostGpus: 2, leftGpus: 2, hasSlack: false})])).toEqual({
+			kind: 'none',
+			reasons: [{host: 'small', reason: {kind: 'over-limit', mostGpus: 2}}],
+		});
+	});
+
+	test('can be exceeded by a reservation of whole GPUs if the host allows it and nobody waits there', () => {
+		const lax = limited('lax', {mostGpus: 1, leftGpus: 0, hasSlack: true});
+		const choose = (wanted: Parameters<typeof chooseHost>[0], waitingCount = 0) =>
+			chooseHost(wanted, [{...lax, waitingCount}]);
+		expect(choose({count: 2, type: 'manual'})).toMatchObject({host: 'lax', waitSeconds: 0});
+		expect(choose({count: 2, type: 'manual'}, 1)).toMatchObject({host: 'lax', waitSeconds: undefined});
+		expect(choose({count: 2, type: 'run'})).toMatchObject({kind: 'none'});
+		expect(choose({count: 2})).toMatchObject({kind: 'none'});
+	});
 });

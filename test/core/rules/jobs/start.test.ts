@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Job} from '../../../../source/core/model/jobs.js';
-import {isOver, parseAfter, startOf} from '../../../../source/core/rules/jobs/start.js';
+import {isOver, missingIds, parseAfter, startOf} from '../../../../source/core/rules/jobs/start.js';
 import {job, now} from './_jobs.js';
 
 describe('parseAfter', () => {
@@ -59,8 +59,26 @@ describe('startOf', () => {
 		});
 	});
 
-	test('waits for a dependency whose record is missing', () => {
-		expect(startOf(job(8, after('7', true)), [], now)).toEqual({kind: 'after-jobs', ids: ['7']});
+	test.each([false, true])(
+		'waits for a job whose record is missing, and never starts if it stays missing (any: %j)',
+		(isAny) => {
+			const waiting = job(8, after('7', isAny));
+			expect(startOf(waiting, [], now)).toEqual({kind: 'after-jobs', ids: ['7']});
+			expect(startOf(waiting, [], now, 299)).toEqual({kind: 'after-jobs', ids: ['7']});
+			expect(startOf(waiting, [], now, 300)).toEqual({
+				kind: 'never',
+				reason: 'job 7 is unknown, because its record was lost',
+			});
+			// A record that is back counts again, whatever was missed before.
+			expect(startOf(waiting, [job(7, {state: 'running'})], now, 300).kind).toBe('after-jobs');
+			expect(startOf(waiting, [job(7, {state: 'completed'})], now, 300).kind).toBe('now');
+		},
+	);
+
+	test('names the failed job rather than one that is missing', () => {
+		const waiting = job(9, {after: [...after('7').after, ...after('8').after]});
+		expect(startOf(waiting, [job(8, {state: 'failed'})], now, 300)).toMatchObject({reason: 'job 8 failed'});
+		expect(missingIds(waiting, [job(8)])).toEqual(['7']);
 	});
 
 	test('waits for every job of an array', () => {

@@ -30,11 +30,11 @@ test('only notifications that stay true in the meantime wait for the end of the 
 		events: ['expiry', 'overuse', 'squatter', 'idle', 'granted', 'job-ended'],
 		quiet: almostAlwaysQuiet(now),
 	} as const;
-	for (const kind of ['ending', 'overuse', 'squatter'] as const) {
+	for (const kind of ['ending', 'overuse', 'squatter', 'parked', 'reclaimed'] as const) {
 		expect(timeToSend(kind, moment, preferences)).toBeGreaterThan(now + 23 * 3600);
 	}
 
-	for (const kind of ['idle', 'reclaimed', 'served', 'job-ended'] as const) {
+	for (const kind of ['idle', 'beyond-limit', 'served', 'job-ended'] as const) {
 		expect(timeToSend(kind, moment, preferences)).toBe(now);
 	}
 });

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {PolicySetting, Snapshot} from '../../../../source/core/model/types.js';
-import {policyKeyNames, policyKeys, type PolicyKey} from '../../../../source/core/rules/policy/keys.js';
+import type {PolicyKey} from '../../../../source/core/rules/policy/key-kinds.js';
+import {policyKeyNames, policyKeys} from '../../../../source/core/rules/policy/keys.js';
 import {policyDoubtOf, policyRows, policyValue, type Policy} from '../../../../source/core/rules/policy/policy.js';
 import {planPolicy, planPolicyReplacement} from '../../../../source/core/rules/policy/policy-changes.js';
 import {createTestWorld} from '../../../_helpers/world.js';

@@ -4,6 +4,7 @@ import {allocate} from '../../../../source/core/rules/grants/newcomer-grant.js';
 import {anyGpus} from '../../../../source/core/rules/allocation/need.js';
 import {limitOf} from '../../../../source/core/rules/limits/limits.js';
 import {accountLimitsOf, accountLimitsSeen} from '../../../../source/core/rules/queue/account-limits.js';
+import {accountRoomOf} from '../../../../source/core/rules/queue/account-room.js';
 import {foreseeWaits} from '../../../../source/core/rules/queue/estimates.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {endsLimit, readAfterMs, snapshotAfterEvent} from '../../../../source/core/rules/queue/wake-up.js';
@@ -93,6 +94,24 @@ describe("a queue entry waits for its own account's limit", () => {
 		const shares = [1, 2].map((memoryMiB): Lease => ({user: 'ada', type: 'manual', startTime: 0, memoryMiB}));
 		expect(overIn(box([{kind: 'shared', index: 0, raw: '', shares}], [waits('a', 'ada')]))).toEqual(['a']);
 	});
+});
+
+test.each([
+	['without reservations', [free(0), free(1), free(2)], [], 2],
+	['less what the account holds', [leased(0, 'ada'), free(1)], [], 1],
+	['less what its requests in the queue may still get', [leased(0, 'ada'), free(1)], [waits('a', 'ada')], 0],
+	['and what others hold or want does not count', [leased(0, 'bob'), free(1)], [waits('b', 'bob')], 2],
+	[
+		'and is used up while an earlier request of the account waits',
+		[leased(0, 'ada'), free(1)],
+		[waits('a', 'ada', {requestedCount: 2})],
+		0,
+	],
+] as const)('the room of an account is its limit %s', (_, gpus, queue, left) => {
+	const snapshot = box(gpus, queue);
+	const limit = limitOf(snapshot, 'max-gpus', {account: 'ada'});
+	expect(accountRoomOf(snapshot, 'ada', limit)).toEqual({mostGpus: 2, leftGpus: left, hasSlack: false});
+	expect(accountRoomOf(snapshot, 'ada', undefined)).toBeUndefined();
 });
 
 const grantTo = (user: string, snapshot: Snapshot, count = 1) =>

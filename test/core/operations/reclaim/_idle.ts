@@ -1,12 +1,12 @@
 /** A pool in which alice holds GPUs and whose policy reclaims idle reservations. */
-import {changePolicy} from '../../../source/core/operations/pool/policy.js';
-import {policyKeyNames, type PolicyKeyName} from '../../../source/core/rules/policy/keys.js';
-import {createReclaimer, type Reclaimer} from '../../../source/core/operations/reclaim.js';
-import {reserve} from '../../../source/core/operations/reservations.js';
-import {joinQueue} from '../../../source/core/operations/waiting/waiter.js';
-import type {Store} from '../../../source/core/model/ports.js';
-import type {GpuReading, Observation} from '../../../source/core/model/types.js';
-import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
+import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
+import {policyKeyNames, type PolicyKeyName} from '../../../../source/core/rules/policy/keys.js';
+import {createReclaimer, type Reclaimer} from '../../../../source/core/operations/reclaim.js';
+import {reserve} from '../../../../source/core/operations/reservations.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import type {Store} from '../../../../source/core/model/ports.js';
+import type {GpuReading, Observation} from '../../../../source/core/model/types.js';
+import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
 
 export const alice = person('alice');
 export const bob = person('bob', 'bob', 1001);
@@ -21,6 +21,9 @@ export const usedReading = (index: number): GpuReading => ({
 	utilizationPercent: 90,
 	processes: [{pid: 7, user: 'alice', memoryUsedMiB: 19_000}],
 });
+
+/** A loaded model that does nothing. */
+export const parkedReading = (index: number): GpuReading => ({...usedReading(index), utilizationPercent: 0});
 
 export const setPolicy = async (
 	world: TestWorld,

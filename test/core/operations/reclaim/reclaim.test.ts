@@ -1,19 +1,19 @@
 /** Idle reservations, from the first observation until their GPUs are free again. */
 import {describe, expect, test} from 'vitest';
-import {emptyPlan} from '../../../source/core/model/plan.js';
-import type {GpuReading} from '../../../source/core/model/types.js';
-import {createReclaimer} from '../../../source/core/operations/reclaim.js';
-import {claimReminders} from '../../../source/core/operations/reminders.js';
-import {drain} from '../../../source/core/operations/pool/drain.js';
-import {extend, readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
-import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
-import {eventText} from '../../../source/format/events.js';
-import {statusJson} from '../../../source/format/json/status-json.js';
-import {queueWhy} from '../../../source/format/queue/why.js';
-import {reminderText} from '../../../source/format/reminder-text.js';
-import {detailText} from '../../../source/format/status-labels.js';
-import {createPaint} from '../../../source/format/text/paint.js';
-import {idleReading, observationOf, startTime} from '../../_helpers/world.js';
+import {emptyPlan} from '../../../../source/core/model/plan.js';
+import type {GpuReading} from '../../../../source/core/model/types.js';
+import {createReclaimer} from '../../../../source/core/operations/reclaim.js';
+import {claimReminders} from '../../../../source/core/operations/reminders.js';
+import {drain} from '../../../../source/core/operations/pool/drain.js';
+import {extend, readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
+import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
+import {eventText} from '../../../../source/format/events.js';
+import {statusJson} from '../../../../source/format/json/status-json.js';
+import {queueWhy} from '../../../../source/format/queue/why.js';
+import {reminderText} from '../../../../source/format/reminder-text.js';
+import {detailText} from '../../../../source/format/status-labels.js';
+import {createPaint} from '../../../../source/format/text/paint.js';
+import {idleReading, observationOf, startTime} from '../../../_helpers/world.js';
 import {alice, allIdle, bob, createIdleBox, hour, joinAs, minute, root, setPolicy, usedReading} from './_idle.js';
 
 const idleAfterHalfAnHour = {'idle.after': '30m'};
@@ -29,6 +29,7 @@ test('an idle reservation gets one warning and ends after the grace period', asy
 		seen: startTime + 31 * minute,
 		warned: startTime + 31 * minute,
 		deadline: startTime + 51 * minute,
+		timer: {clock: 'boot-1', seconds: 31 * minute},
 	});
 	await box.lookFor(19);
 	expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
@@ -317,7 +318,7 @@ test('the idle time restarts if use was seen while the store was down', async ()
 		...store,
 		async read(options) {
 			if (isDown) {
-				const {CanhazgpuError} = await import('../../../source/errors.js');
+				const {CanhazgpuError} = await import('../../../../source/errors.js');
 				throw new CanhazgpuError('store-unreachable', 'gone');
 			}
 

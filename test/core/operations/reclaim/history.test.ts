@@ -1,17 +1,20 @@
 /** Random scans of idle and used GPUs, with every fault that a reading can have. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {emptyPlan} from '../../../source/core/model/plan.js';
-import type {GpuReading, Observation} from '../../../source/core/model/types.js';
-import {createReclaimer} from '../../../source/core/operations/reclaim.js';
-import {reserve} from '../../../source/core/operations/reservations.js';
-import {CanhazgpuError} from '../../../source/errors.js';
-import {createTestWorld, idleReading, observationOf} from '../../_helpers/world.js';
-import {isLong} from '../../_helpers/slow.js';
+import {emptyPlan} from '../../../../source/core/model/plan.js';
+import type {GpuReading, Observation} from '../../../../source/core/model/types.js';
+import {createReclaimer} from '../../../../source/core/operations/reclaim.js';
+import {reserve} from '../../../../source/core/operations/reservations.js';
+import {CanhazgpuError} from '../../../../source/errors.js';
+import {createTestWorld, idleReading, observationOf} from '../../../_helpers/world.js';
+import {isLong} from '../../../_helpers/slow.js';
 import {alice, hour, joinAs, minute, setPolicy, usedReading} from './_idle.js';
 
 const gpuCount = 4;
 const afterSeconds = 10 * minute;
+
+/** The number of the observer that never sees processes, as in a container. */
+const partialObserver = 3;
 
 /** Faults of a reading. With each of them it is unknown whether the GPU is used. */
 const faults: Readonly<Record<string, (reading: GpuReading) => GpuReading | undefined>> = {
@@ -47,7 +50,7 @@ const step = fc.record({
 		{weight: 1, arbitrary: fc.integer({min: 301, max: 900})},
 	),
 	gpus: fc.array(gpuStep, {minLength: gpuCount, maxLength: gpuCount}),
-	observer: fc.nat(2),
+	observer: fc.nat(3),
 	scan: fc.oneof(
 		{weight: 60, arbitrary: fc.constant('made')},
 		{weight: 1, arbitrary: fc.constantFrom('failed', 'partial', 'posted', 'old')},
@@ -106,7 +109,9 @@ test(
 				});
 				await reserve(world, {requester: alice, count: 2, ids: [0, 1], durationSeconds: 240 * hour});
 				await reserve(world, {requester: alice, count: 1, ids: [2], durationSeconds: 240 * hour});
-				const observers = Array.from({length: 3}, () => createReclaimer(world));
+				const observers = Array.from({length: 4}, () => createReclaimer(world));
+				/** The GPUs whose processes each observer has seen. */
+				const seenBy = observers.map(() => new Set<number>());
 				const leases: ReadonlyArray<readonly number[]> = [[0, 1], [2]];
 				/** When a scan last showed that the reservation was in use, in seconds of a clock that never steps. */
 				const busyAt = [0, 0];
@@ -126,7 +131,7 @@ test(
 					const readings = gpus.flatMap((kind, index) => {
 						const reading = kind === 'idle' ? idleReading(index) : usedReading(index);
 						const seen = faults[kind] === undefined ? reading : faults[kind](reading);
-						return seen === undefined ? [] : [seen];
+						return seen === undefined ? [] : [observer === partialObserver ? {...seen, processes: undefined} : seen];
 					});
 					const nowMs = world.clock.monotonicMs();
 					const changes: Partial<Observation> =
@@ -148,7 +153,15 @@ test(
 					store = 'up';
 					const after = await world.memory.read();
 					for (const [lease, ids] of leases.entries()) {
-						const isIdle = scan !== 'failed' && ids.every((id) => gpus[id] === 'idle');
+						const isUnseen = (id: number): boolean =>
+							(observer === partialObserver && gpus[id] === 'idle') ||
+							(gpus[id] === 'hidden processes' && !seenBy[observer]!.has(id));
+						const isIdle = scan !== 'failed' && observer !== partialObserver && ids.every((id) => gpus[id] === 'idle');
+						/** Whether the observer can never see some of the processes. Such an observation says nothing. */
+						const isHidden =
+							scan !== 'failed' &&
+							ids.some((id) => isUnseen(id)) &&
+							ids.every((id) => gpus[id] === 'idle' || isUnseen(id));
 						const isGone = ids.every((id) => before.gpus[id]!.kind === 'leased' && after.gpus[id]!.kind === 'free');
 						if (isGone) {
 							reclaimed++;
@@ -160,12 +173,20 @@ test(
 						}
 
 						// A partial scan says nothing about the reservation, and a scan that is too old can only end idle times.
-						if (!isIdle && isRecorded && scan !== 'partial') {
+						if (!isIdle && !isHidden && isRecorded && scan !== 'partial') {
 							busyAt[lease] = nowMs / 1000;
 						}
 
-						if (scan === 'made' && isRecorded) {
+						if (scan === 'made' && isRecorded && !isHidden) {
 							seenAt[lease] = nowMs / 1000;
+						}
+					}
+
+					if (scan === 'made' || scan === 'old') {
+						for (const {index, processes} of readings) {
+							if (processes !== undefined) {
+								seenBy[observer]!.add(index);
+							}
 						}
 					}
 				}

@@ -1,0 +1,63 @@
+/** What one process knows of the reservations beyond the store: which GPUs it can see completely, and which reservations it sees without load. */
+import type {World} from '../model/ports.js';
+import type {GraceTimer, Observation, Snapshot} from '../model/types.js';
+import {candidatesIn} from '../rules/reclaim/candidates.js';
+import {nextPauses} from '../rules/reclaim/parked.js';
+import {gpusSeenIn, type Pause, type Sight} from '../rules/reclaim/sight.js';
+
+export class ReclaimSight {
+	readonly #world: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>;
+	#pauses: ReadonlyMap<string, Pause> = new Map();
+	readonly #seenGpus = new Set<number>();
+	/** The GPUs that were seen before the newest observation. */
+	#seenBefore: ReadonlySet<number> = new Set();
+
+	constructor(world: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>) {
+		this.#world = world;
+	}
+
+	/** Remembers an observation. Must be called once for each, before the plans that depend on it. */
+	remember(snapshot: Snapshot, observation: Observation): void {
+		if (observation.isPartial === true) {
+			return;
+		}
+
+		const {memoryThresholdMiB, host} = this.#world;
+		const canAdvance = observation.isPosted !== true;
+		const seenAt = snapshot.now - this.ageOf(observation);
+		const sight = {seenAt, canAdvance, memoryThresholdMiB};
+		this.#pauses = nextPauses(this.#pauses, candidatesIn(snapshot), observation, sight, snapshot);
+		this.#seenBefore = new Set(this.#seenGpus);
+		for (const index of canAdvance ? gpusSeenIn(observation, host.self.namespace) : []) {
+			this.#seenGpus.add(index);
+		}
+	}
+
+	/** @param now - Store time at which the observation has its current age. */
+	at(now: number, observation: Observation, canAdvance: boolean): Sight {
+		const {host, memoryThresholdMiB} = this.#world;
+		const age = this.ageOf(observation);
+		return {
+			seenAt: now - age,
+			canAdvance,
+			memoryThresholdMiB,
+			host: host.hostname,
+			pidNamespace: host.self.namespace,
+			seenGpus: this.#seenBefore,
+			pauses: this.#pauses,
+			timer: this.timer(age),
+		};
+	}
+
+	/** Returns the machine's monotonic clock now, or some seconds ago. Undefined if it cannot be read. */
+	timer(ago = 0): GraceTimer | undefined {
+		const {id, seconds} = this.#world.host.monotonic;
+		const now = seconds();
+		return now === undefined ? undefined : {clock: id, seconds: now - ago};
+	}
+
+	/** Returns the age of an observation in seconds. */
+	ageOf({takenAtMs}: Observation): number {
+		return Math.max(0, this.#world.clock.monotonicMs() - takenAtMs) / 1000;
+	}
+}

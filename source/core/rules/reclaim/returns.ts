@@ -1,0 +1,35 @@
+/** Notes the reservations that go back to the pool, so that one process notifies their owner. */
+import type {Plan} from '../../model/plan.js';
+import type {ReturnNote, Snapshot} from '../../model/types.js';
+import {gpusOf, type Holding} from '../leases/holdings.js';
+import {labelOf, ownerOf} from '../leases/ownership.js';
+import {alertsWrite} from '../pool/alerts.js';
+
+/** Returns the change of the record of alerts. If that record cannot be read, the reservations end without a note. */
+export function noteReturns(
+	snapshot: Snapshot,
+	ended: readonly Holding[],
+	reason: ReturnNote['reason'],
+): Pick<Plan, 'expect' | 'writes'> {
+	if (ended.length === 0 || snapshot.alertsProblem !== undefined) {
+		return {expect: [], writes: []};
+	}
+
+	const groups = Map.groupBy(ended, ({lease}) => lease.leaseId!);
+	const notes = Array.from(groups, ([leaseId, holdings]): ReturnNote => {
+		const {lease} = holdings[0]!;
+		return {
+			account: ownerOf(lease),
+			label: labelOf(lease),
+			gpus: gpusOf(holdings),
+			leaseId,
+			reason,
+			endedAt: snapshot.now,
+			note: lease.note,
+		};
+	});
+	return {
+		expect: [{kind: 'alerts', raw: snapshot.stored.alerts}],
+		writes: [alertsWrite(snapshot, {returned: [...(snapshot.returned ?? []), ...notes]})],
+	};
+}

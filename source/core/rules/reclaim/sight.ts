@@ -1,0 +1,68 @@
+/** One observation of a reservation, and how much its observer can see. */
+import type {GraceTimer, Observation, Snapshot} from '../../model/types.js';
+import {isUnusedForCertain, mayHideProcess} from '../usage/idle.js';
+import type {Candidate} from './candidates.js';
+
+/** How long an observer has seen a reservation without load. Times are on the store's clock. */
+export type Pause = {readonly since: number; readonly seen: number};
+
+export type Sight = {
+	/** Store time of the observation. */
+	readonly seenAt: number;
+	readonly memoryThresholdMiB: number;
+	/** Name of the host, for the audit log. */
+	readonly host: string;
+	/** False for an observation that is old or was made by another process. It can end idle times, but neither start nor continue them. */
+	readonly canAdvance: boolean;
+	/** The pid namespace of this process, if known. */
+	readonly pidNamespace?: string | undefined;
+	/** The GPUs whose processes this observer could see before. */
+	readonly seenGpus?: ReadonlySet<number> | undefined;
+	/** The reservations that this observer sees without load, by their id. */
+	readonly pauses?: ReadonlyMap<string, Pause> | undefined;
+	/** The machine's monotonic clock at the time of the observation, if known. */
+	readonly timer?: GraceTimer | undefined;
+};
+
+type Reading = Observation['gpus'][number];
+
+/** Whether processes on the GPU may be hidden from the observer, and nothing else is wrong with the reading. */
+const hidesProcesses = (reading: Reading | undefined, {memoryThresholdMiB, pidNamespace}: Sight): boolean =>
+	reading !== undefined &&
+	isUnusedForCertain({...reading, processes: []}, memoryThresholdMiB) === true &&
+	(reading.processes === undefined || mayHideProcess(reading, pidNamespace));
+
+/** Returns the GPUs whose processes an observer sees. */
+export const gpusSeenIn = ({gpus}: Observation, pidNamespace: string | undefined): readonly number[] =>
+	gpus
+		.filter((reading) => reading.processes !== undefined && !mayHideProcess(reading, pidNamespace))
+		.map(({index}) => index);
+
+/** `hidden`: everything is idle, but the observer has never seen the processes of a GPU. */
+type Verdict = 'idle' | 'used' | 'unknown' | 'hidden';
+
+/** Returns whether every GPU of the reservation is certainly idle, in use, or cannot be judged. */
+export function judge({holdings}: Candidate, {drains}: Snapshot, observation: Observation, sight: Sight): Verdict {
+	const verdicts = new Set(
+		holdings.map(({index}): Verdict => {
+			const reading = observation.gpus.find((gpu) => gpu.index === index);
+			if (observation.failure !== undefined || drains.has(index)) {
+				return 'unknown';
+			}
+
+			const isUnused = isUnusedForCertain(reading, sight.memoryThresholdMiB);
+			if (isUnused === false) {
+				return 'used';
+			}
+
+			return hidesProcesses(reading, sight)
+				? sight.seenGpus?.has(index) === true
+					? 'unknown'
+					: 'hidden'
+				: isUnused === true
+					? 'idle'
+					: 'unknown';
+		}),
+	);
+	return (['used', 'unknown', 'hidden'] as const).find((verdict) => verdicts.has(verdict)) ?? 'idle';
+}

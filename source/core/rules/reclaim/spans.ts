@@ -1,0 +1,46 @@
+/** Times that the store keeps about a reservation: they begin at an observation, and later observations continue them. */
+import type {GraceTimer, Snapshot} from '../../model/types.js';
+import {longestGapSeconds} from '../policy/idle-rules.js';
+
+/** How often the store learns that nothing has changed. Two scans of a slow scanner fit into the longest gap. */
+const refreshSeconds = 120;
+
+type Span = {readonly since: number; readonly seen: number};
+
+export const spanFrom = (since: number, seenAt: number): Span => ({since: Math.ceil(since), seen: Math.floor(seenAt)});
+
+/** Whether a stored time can be continued: it was observed without a long gap, and by a store that has lost nothing since. */
+export const isUnbroken = ({since, seen}: Span, seenAt: number, {revision}: Pick<Snapshot, 'revision'>): boolean =>
+	Math.abs(seenAt - seen) <= longestGapSeconds && revision.since !== undefined && revision.since <= since;
+
+/** Returns the stored time with the newest observation. Returns the same object if the store need not learn of it. */
+export function seenAgain<Stored extends Span>(span: Stored, seenAt: number): Stored {
+	const seen = Math.max(span.seen, Math.floor(seenAt));
+	return seen - span.seen >= refreshSeconds ? {...span, seen} : span;
+}
+
+/** The times of a grace period are whole seconds, so it may seem longer than it is. */
+const roundingSeconds = 1;
+
+type Grace = {
+	readonly warned?: number | undefined;
+	readonly deadline?: number | undefined;
+	readonly timer?: GraceTimer | undefined;
+};
+
+/**
+Whether a grace period is over. On the clock on which it began, all of its time must have passed, because the store's clock may have been set forward
+since. If the clocks cannot be compared, the store's clock decides.
+*/
+export function isGraceOver({warned = 0, deadline, timer}: Grace, at: number, now: GraceTimer | undefined): boolean {
+	if (deadline === undefined || at < deadline) {
+		return false;
+	}
+
+	return (
+		timer === undefined ||
+		timer.clock !== now?.clock ||
+		now.seconds < timer.seconds ||
+		now.seconds - timer.seconds >= deadline - warned - roundingSeconds
+	);
+}

@@ -1,0 +1,133 @@
+/** The buttons with which the page makes changes to what belongs to the account. */
+import type {Gpu, Job, Waiter} from '../fields.js';
+import {groupOf} from '../jobs/groups.js';
+import type {PageState} from '../state/state.js';
+import {isOwnEntry} from '../views/queue.js';
+import {
+	askCancelJob,
+	askExtend,
+	askKeep,
+	askLeave,
+	askRelease,
+	askReserve,
+	askRetryJob,
+	type Offer,
+	type Question,
+} from './dialogs.js';
+import {ownLeaseOn, type OwnLease} from './ownership.js';
+
+type ButtonProps = {
+	readonly words: string;
+	readonly about: string;
+	readonly pressed: () => void;
+};
+
+export const Button = ({words, about, pressed}: ButtonProps) => (
+	<button type="button" class="act-button" aria-label={`${words} ${about}`} onClick={pressed}>
+		{`${words}…`}
+	</button>
+);
+
+export type ActContext = Pick<PageState, 'gpus'> & {
+	readonly account: string;
+	readonly offer: Offer;
+	readonly ask: (question: Question) => void;
+};
+
+/** Whether a GPU can be reserved by its number. A GPU that MIG has split cannot be. A shared GPU can be if there is room for another share. */
+const canReserve = (
+	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
+	{lacks, hasShares}: Offer,
+): boolean =>
+	heldFor === undefined &&
+	lacks?.has('ids') !== true &&
+	parts === undefined &&
+	(state === 'available' || (hasShares === true && shares !== undefined));
+
+export const slotsOf = (context: () => ActContext) => ({
+	Gpu({gpu}: {readonly gpu: Gpu}) {
+		const {gpus, account, offer, ask} = context();
+		const lease = ownLeaseOn(gpu, gpus, account);
+		// The drawn lease may be outdated. If the GPU still has that lease, its newest version is used.
+		const latest = (shown: OwnLease): OwnLease => {
+			const now = ownLeaseOn(gpu, context().gpus, account);
+			return now?.leaseId === shown.leaseId ? now : shown;
+		};
+
+		const about = `GPU ${gpu.gpu_id}`;
+		const {keepTime} = offer;
+		return (
+			<div class="act-row">
+				{canReserve(gpu, offer) && (
+					<Button
+						words="Reserve"
+						about={about}
+						pressed={() => {
+							ask(askReserve(gpu.gpu_id, offer));
+						}}
+					/>
+				)}
+				{lease !== undefined && (
+					<>
+						{lease.goesBack && keepTime !== undefined && (
+							<Button
+								words="Keep"
+								about={about}
+								pressed={() => {
+									ask(askKeep(latest(lease), keepTime));
+								}}
+							/>
+						)}
+						{!lease.isJob && (
+							<Button
+								words="Extend"
+								about={about}
+								pressed={() => {
+									ask(askExtend(latest(lease)));
+								}}
+							/>
+						)}
+						<Button
+							words="Release"
+							about={about}
+							pressed={() => {
+								ask(askRelease(latest(lease), offer.lacks?.has('partial-release') === true));
+							}}
+						/>
+					</>
+				)}
+			</div>
+		);
+	},
+	Waiter({waiter}: {readonly waiter: Waiter}) {
+		const {account, ask} = context();
+		return isOwnEntry(waiter, account) ? (
+			<Button
+				words="Leave"
+				about={`the queue at position ${waiter.position}`}
+				pressed={() => {
+					ask(askLeave(waiter));
+				}}
+			/>
+		) : undefined;
+	},
+	Job({job, siblings}: {readonly job: Job; readonly siblings: number}) {
+		const {account, ask} = context();
+		if (job.account !== account) {
+			return undefined;
+		}
+
+		const hasEnded = groupOf(job) === 'ended';
+		return (
+			<div class="act-row">
+				<Button
+					words={hasEnded ? 'Retry' : 'Cancel'}
+					about={`job ${job.id}`}
+					pressed={() => {
+						ask(hasEnded ? askRetryJob(job) : askCancelJob(job, siblings));
+					}}
+				/>
+			</div>
+		);
+	},
+});
