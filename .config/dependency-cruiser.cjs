@@ -110,14 +110,14 @@ module.exports = {
 			to: {path: '^source/tui/(panels|screens|live)/'},
 		},
 		{
-			// Those for other hosts build on the command for this host. What commands share is in shared/.
+			// Those for other hosts build on the command for this host. Commands may share what reserves GPUs, changes reservations, or finds processes.
 			name: 'commands-know-no-other-command',
 			severity: 'error',
 			from: {
 				path: '^source/tui/commands/',
 				pathNot: String.raw`^source/tui/commands/(index|dispatch)\.ts|^source/tui/commands/hosts/`,
 			},
-			to: {path: '^source/tui/commands/', pathNot: String.raw`^source/tui/commands/(shared/|copying/|processes/|command\.ts)`},
+			to: {path: '^source/tui/commands/', pathNot: String.raw`^source/tui/commands/(reserve|reservations|processes)/|^source/tui/commands/(command|command-line|reasons|settings)\.ts`},
 		},
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
 		only('mcp-uses-the-core', '^source/mcp/', String.raw`mcp/|core/|format/|help/|errors\.ts`),

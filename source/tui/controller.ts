@@ -21,15 +21,6 @@ type Effects = {
 	readonly broken: (error: unknown) => void;
 };
 
-type Controller = {
-	readonly press: (input: string, key: KeyEvent) => void;
-	/** Handles a key, given by its name in the table of all keys. Also called when a key hint is clicked. */
-	readonly pressName: (name: string) => void;
-	readonly point: (event: MouseEvent) => void;
-	/** Inserts pasted text into the open text field. If there is none, ignores the text. Pasted text never acts as keys. */
-	readonly paste: (text: string) => void;
-};
-
 /** Dialogs in which `y` means yes, and most other keys mean no. */
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
@@ -52,7 +43,7 @@ export function createController(
 	runner: CommandRunner,
 	effects: Effects,
 	targets: Pick<MouseTargets, 'send'>,
-): Controller {
+) {
 	/** Keys that were pressed while a completion is being computed. They are handled afterwards. */
 	let held: string[] | undefined;
 
@@ -147,7 +138,7 @@ export function createController(
 		names.length === 1 || (names.length === 2 && isPanelMode(modeOf(getState())));
 
 	return {
-		press(input, key) {
+		press(input: string, key: KeyEvent): void {
 			const names = keyNames(input, key);
 			// Keeps the current message, because the small screen has no room for another.
 			if (modeOf(getState()) !== 'small') {
@@ -156,7 +147,7 @@ export function createController(
 
 			pressAll(names, mayAnswer(names));
 		},
-		point(event) {
+		point(event: MouseEvent): void {
 			// Ignores clicks while a completion is being computed. Keys are kept for later instead.
 			if (held !== undefined) {
 				return;
@@ -167,10 +158,12 @@ export function createController(
 				targets.send(event);
 			}
 		},
-		pressName(name) {
+		/** Handles a key, given by its name in the table of all keys. Also called when a key hint is clicked. */
+		pressName(name: string): void {
 			pressOne(name, true);
 		},
-		paste(text) {
+		/** Inserts pasted text into the open text field. If there is none, ignores the text. Pasted text never acts as keys. */
+		paste(text: string): void {
 			if (modeOf(getState()) !== 'small') {
 				dispatch({kind: 'typed', text: sanitizeTyped(text)});
 			}

@@ -32,23 +32,13 @@ function leaveDeletedDirectory(): void {
 /**
 Loads the libraries of the monitor.
 
-@returns A function like {@link runMonitor} that does not need to load anything.
+@returns A function that shows the monitor until the user quits. It returns the exit code: 0 after quitting, 128 plus the signal's number after a
+signal. It throws any unexpected error after the terminal is restored.
 */
-export async function prepareMonitor(): Promise<typeof runMonitor> {
+export async function prepareMonitor(): Promise<(options: MonitorOptions) => Promise<number>> {
 	// React chooses its production build when it is loaded. The development build is slow and keeps data about every render.
 	Object.assign(process.env, {NODE_ENV: 'production'});
 	leaveDeletedDirectory();
 	const {mountMonitor} = await withoutFetch(async () => import('./mount.js'));
-	return async (options) => mountMonitor(options);
-}
-
-/**
-Shows the monitor until the user quits.
-
-@returns The exit code: 0 after quitting, 128 plus the signal's number after a signal.
-@throws Any unexpected error, after the terminal is restored.
-*/
-export async function runMonitor(options: MonitorOptions): Promise<number> {
-	const run = await prepareMonitor();
-	return run(options);
+	return mountMonitor;
 }

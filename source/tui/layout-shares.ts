@@ -24,8 +24,7 @@ export type Shares = {
 	readonly arrangement: 'rows' | 'columns' | 'wide' | 'stacked';
 };
 
-export type Counts = {
-	readonly columns: number;
+type Counts = {
 	/** Lines that the table needs to show every GPU. */
 	readonly gpus: number;
 	readonly allGpus: number;
@@ -162,7 +161,11 @@ function dense(body: number, {gpus}: Counts): Shares {
 const stackedShare = 0.6;
 
 /** Gives the panel below the table the lines that it needs. If it is the queue, the events get the lines that remain. */
-function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'queue'): Shares {
+function stacked(
+	body: number,
+	{gpus, waiting}: Pick<Counts, 'gpus' | 'waiting'>,
+	below: 'processes' | 'queue',
+): Shares {
 	const inner = body - 5;
 	const wanted = Math.floor(inner * stackedShare);
 	const least = below === 'queue' ? Math.min(wanted, queueLines(waiting)) : wanted;
@@ -195,7 +198,7 @@ export function boxed(body: number, {columns, rows}: Size, preset: PresetName, c
 /** Divides the lines among panels that have only a title line. */
 export function ruled(body: number, preset: PresetName, {gpus, waiting}: Counts): Shares {
 	if (preset === 'processes' || preset === 'queue') {
-		const shares = stacked(body + 2, {columns: 0, gpus, waiting, allGpus: gpus, innerQueueWidth: 0}, preset);
+		const shares = stacked(body + 2, {gpus, waiting}, preset);
 		return {...shares, eventRows: Math.max(0, shares.eventRows - 1)};
 	}
 

@@ -26,7 +26,7 @@ export type Place = {
 /** Panels one above the other. */
 export type Stack = readonly Place[];
 
-export type Layout = {
+type Layout = {
 	/** Whether panels have borders on all sides, or only a title line, as on small terminals. */
 	readonly frame: 'boxed' | 'ruled';
 	/** Whether a line separates the last panel from the message below it. */
@@ -40,7 +40,7 @@ export type Layout = {
 	readonly alone?: PanelName;
 };
 
-export type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
+type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 
 /** Lines outside the panels: header, summary, message and footer. */
 const fixedRows = 4;
@@ -115,7 +115,6 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	const {focus, isZoomed} = panels;
 	const waiting = snapshot?.queue.length ?? 0;
 	const counts = {
-		columns,
 		gpus: Math.ceil(gpuRows / tableColumns),
 		allGpus: gpusOf(laid),
 		// If the queue is focused and empty, it needs one line to say that it is empty.

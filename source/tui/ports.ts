@@ -14,9 +14,9 @@ import type {
 } from '../core/model/types.js';
 import type {HostStatus} from '../format/hosts/remote-gpu.js';
 import type {GpuColumnName, GraphCharacters, PresetName, ThemeName} from '../format/monitor-settings.js';
+import type {KnownHost} from '../core/live/host-watch.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
 import type {Wish} from '../core/operations/engine.js';
-import type {SeenHost} from './state/hosts/state.js';
 
 /** An output for writes that never wait for the reader. */
 export type PatientOutput = {
@@ -97,9 +97,12 @@ export type CommandLine = {
 };
 
 /** The lines that were typed earlier, newest last. Reading and adding never fail. */
-export type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
+type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 
 export type HostAnswer = {readonly exitCode: number; readonly stdout: string; readonly stderr: string};
+
+/** A host that has answered or failed at least once. */
+export type SeenHost = KnownHost<HostStatus>;
 
 export type HostsPort = {
 	/** Calls `show` with everything that is known about the other hosts, and again after each answer, until the returned function is called. */
@@ -149,7 +152,7 @@ Saves options. Options that are not passed keep their saved value.
 */
 export type SaveOptions = (options: Partial<OptionValues>) => Promise<Saved>;
 
-export type JobsPort = {
+type JobsPort = {
 	/**
 	Returns everybody's jobs that wait, run, or ended during the last day.
 

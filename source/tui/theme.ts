@@ -3,44 +3,34 @@ import {colorSchemes, type ColorScheme, type GraphCharacters, type ThemeName} fr
 import {safeOnDark, safeOnLight} from './themes/color-blind.js';
 import {contrastOnDark, contrastOnLight} from './themes/high-contrast.js';
 import {sixteenContrastOnDark, sixteenContrastOnLight, sixteenOnLight, sixteenSafeOnDark} from './themes/sixteen.js';
-import {completed, loadStyles, type Styles} from './themes/styles.js';
+import {completed, loadStyles, type BaseStyles, type Styles} from './themes/styles.js';
 import {darkGradients, lightGradients, onDark, onLight} from './themes/usual.js';
 
-export type Theme =
-	| 'mono'
-	| 'dark'
-	| 'light'
-	| 'dark-gradient'
-	| 'light-gradient'
-	| 'high-contrast-dark'
-	| 'high-contrast-light'
-	| 'color-blind-dark'
-	| 'color-blind-light'
-	| 'light-16'
-	| 'high-contrast-dark-16'
-	| 'high-contrast-light-16'
-	| 'color-blind-dark-16';
-
-const styles: Readonly<Record<Theme, Styles>> = {
-	mono: Object.fromEntries(
-		Object.entries(completed(onDark)).map(([tone, style]) => [
-			tone,
-			{...style, color: undefined, backgroundColor: undefined},
-		]),
-	) as Styles,
-	dark: completed(onDark),
-	light: completed(onLight),
-	'dark-gradient': completed({...onDark, ...loadStyles(darkGradients)}),
-	'light-gradient': completed({...onLight, ...loadStyles(lightGradients)}),
-	'high-contrast-dark': completed(contrastOnDark),
-	'high-contrast-light': completed(contrastOnLight),
-	'color-blind-dark': completed(safeOnDark),
-	'color-blind-light': completed(safeOnLight),
-	'light-16': completed(sixteenOnLight),
-	'high-contrast-dark-16': completed(sixteenContrastOnDark),
-	'high-contrast-light-16': completed(sixteenContrastOnLight),
-	'color-blind-dark-16': completed(sixteenSafeOnDark),
+const colored = {
+	dark: onDark,
+	light: onLight,
+	'dark-gradient': {...onDark, ...loadStyles(darkGradients)},
+	'light-gradient': {...onLight, ...loadStyles(lightGradients)},
+	'high-contrast-dark': contrastOnDark,
+	'high-contrast-light': contrastOnLight,
+	'color-blind-dark': safeOnDark,
+	'color-blind-light': safeOnLight,
+	'light-16': sixteenOnLight,
+	'high-contrast-dark-16': sixteenContrastOnDark,
+	'high-contrast-light-16': sixteenContrastOnLight,
+	'color-blind-dark-16': sixteenSafeOnDark,
 };
+
+export type Theme = 'mono' | keyof typeof colored;
+
+const withoutColors = (styles: BaseStyles): BaseStyles =>
+	Object.fromEntries(
+		Object.entries(styles).map(([tone, style]) => [tone, {...style, color: undefined, backgroundColor: undefined}]),
+	) as BaseStyles;
+
+const styles = Object.fromEntries(
+	Object.entries({...colored, mono: withoutColors(onDark)}).map(([theme, base]) => [theme, completed(base)]),
+) as Readonly<Record<Theme, Styles>>;
 
 export const stylesOf = (theme: Theme): Styles => styles[theme];
 

@@ -1,7 +1,7 @@
 import {type EventEmitter} from 'node:events';
 import process from 'node:process';
 import {expect, test} from 'vitest';
-import {runMonitor} from '../../source/tui/index.js';
+import {prepareMonitor} from '../../source/tui/index.js';
 import type {MonitorOptions} from '../../source/tui/ports.js';
 import {FakeStdin, FakeStdout} from './_harness.js';
 import {alice, createScene, utcTime} from './_world.js';
@@ -11,6 +11,7 @@ async function start(more: Partial<MonitorOptions> = {}) {
 	const box = await createScene();
 	const stdout = new FakeStdout({columns: 80, rows: 24});
 	const stdin = new FakeStdin();
+	const runMonitor = await prepareMonitor();
 	const ended = runMonitor({
 		world: box.world,
 		requester: alice,

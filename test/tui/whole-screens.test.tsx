@@ -3,20 +3,17 @@ import chalk from 'chalk';
 import {expect, test} from 'vitest';
 import stringWidth from 'string-width';
 import {themeNames} from '../../source/format/monitor-settings.js';
-import {adopt} from '../../source/tui/commands/adopt.js';
 import type {MonitorCommand} from '../../source/tui/commands/command.js';
-import {extend} from '../../source/tui/commands/extend.js';
 import {extendOverHosts} from '../../source/tui/commands/hosts/extend.js';
 import {releaseOverHosts} from '../../source/tui/commands/hosts/release.js';
 import {reserveOverHosts, reserveThisOverHosts} from '../../source/tui/commands/hosts/reserve.js';
-import {cancelJob} from '../../source/tui/commands/jobs/cancel.js';
-import {retryJob} from '../../source/tui/commands/jobs/retry.js';
+import {cancelJob, retryJob} from '../../source/tui/commands/jobs.js';
 import {leave} from '../../source/tui/commands/leave.js';
 import {signal} from '../../source/tui/commands/processes/signal.js';
-import {release} from '../../source/tui/commands/release.js';
-import {reserve} from '../../source/tui/commands/reserve.js';
-import {reserveThese} from '../../source/tui/commands/shared/reservation.js';
-import {wait} from '../../source/tui/commands/wait.js';
+import {extend} from '../../source/tui/commands/reservations/extend.js';
+import {release} from '../../source/tui/commands/reservations/release.js';
+import {adopt} from '../../source/tui/commands/reserve/adopt.js';
+import {reserve, reserveThese, wait} from '../../source/tui/commands/reserve/reserve.js';
 import {Screen} from '../../source/tui/screens/screen.js';
 import type {Action} from '../../source/tui/state/actions.js';
 import {commandPrompt, outputOf} from '../../source/tui/state/command-line/state.js';
@@ -164,7 +161,7 @@ test.each(Object.keys(scenes))('top draws the scene "%s" at every size', async (
 async function opened(box: Box, {begin}: MonitorCommand): Promise<State> {
 	let state = await seen(box);
 	const scan = {observation: await box.world.gpus.observe(), facts: factsIn(box, [81_234, 81_377])};
-	await begin!({
+	const action = await begin!({
 		world: box.world,
 		store: {
 			getState: () => state,
@@ -176,7 +173,7 @@ async function opened(box: Box, {begin}: MonitorCommand): Promise<State> {
 		scanOwn: async () => scan,
 		scanSelected: async () => ({gpus: [0], scan}),
 	} as never);
-	return state;
+	return action === undefined ? state : after(state, action);
 }
 
 /** Presses the key of a command on the last line on which the command is enabled. */

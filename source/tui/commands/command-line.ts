@@ -3,13 +3,29 @@ import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';
 import {latestOf} from '../state/pause.js';
-import {beforeCaret, commandPrompt, type CommandPrompt} from '../state/command-line/state.js';
-import {openLiveOutput} from './shared/live-output.js';
-import {isOptionLine, runOptionLine} from './shared/options.js';
+import {
+	beforeCaret,
+	commandPrompt,
+	openedLiveOutput,
+	type CommandPrompt,
+	type Output,
+} from '../state/command-line/state.js';
+import {isOptionLine, runOptionLine} from './settings.js';
 import {defineCommand, warning, type EffectContext, type Outcome} from './command.js';
 
 /** Lines that people type to quit, from habit with other programs. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
+
+/** Opens an output that updates itself, if the line is a command with such an output. Otherwise returns false. */
+export function openLiveOutput({store, ports: {commandLine}}: EffectContext, line: string, from?: Output): boolean {
+	const liveOutput = commandLine?.liveOutputOf?.(line);
+	if (commandLine === undefined || liveOutput === undefined) {
+		return false;
+	}
+
+	store.dispatch({kind: 'opened', dialog: openedLiveOutput(`$ ${commandLine.inShell(line)}`, liveOutput, from)});
+	return true;
+}
 
 async function run(context: EffectContext, line: string): Promise<Outcome> {
 	const {commandLine, lineHistory} = context.ports;
@@ -23,13 +39,8 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 	}
 
 	lineHistory?.add(line);
-	if (/^hosts? all$/v.test(line)) {
-		context.store.dispatch({kind: 'focus-hosts'});
-		return {kind: 'put-away'};
-	}
-
-	if (line === 'jobs') {
-		context.store.dispatch({kind: 'focus-jobs'});
+	if (/^(?:hosts? all|jobs)$/v.test(line)) {
+		context.store.dispatch({kind: line === 'jobs' ? 'focus-jobs' : 'focus-hosts'});
 		return {kind: 'put-away'};
 	}
 
@@ -37,7 +48,7 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 		return runOptionLine(context, line);
 	}
 
-	if (openLiveOutput(context, commandLine, line)) {
+	if (openLiveOutput(context, line)) {
 		return undefined;
 	}
 
@@ -61,9 +72,8 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 /** Runs the command line that belongs to the chosen line in the output of an earlier command. */
 export function openChosenLine(context: EffectContext): void {
 	const {dialog} = context.store.getState();
-	const {commandLine} = context.ports;
-	if (dialog?.kind === 'output' && dialog.chosen !== undefined && commandLine !== undefined) {
-		openLiveOutput(context, commandLine, dialog.opens.get(dialog.chosen)!, dialog);
+	if (dialog?.kind === 'output' && dialog.chosen !== undefined) {
+		openLiveOutput(context, dialog.opens.get(dialog.chosen)!, dialog);
 	}
 }
 
@@ -86,12 +96,9 @@ export const command = defineCommand<CommandPrompt>({
 	name: 'command',
 	keys: {modes: panelNames, keys: [':'], help: ['Monitor', 'type a command, :q quits'], footer: [':', 'Command', 1.5]},
 	reasonAgainst: () => undefined,
-	begin({store: {dispatch}, ports: {commandLine, lineHistory}}) {
-		dispatch(
-			commandLine === undefined
-				? warning('This monitor has no command line')
-				: {kind: 'opened', dialog: commandPrompt(lineHistory?.load() ?? [])},
-		);
-	},
+	begin: ({ports: {commandLine, lineHistory}}) =>
+		commandLine === undefined
+			? warning('This monitor has no command line')
+			: {kind: 'opened', dialog: commandPrompt(lineHistory?.load() ?? [])},
 	perform: async (context, {field}) => run(context, field.value.trim()),
 });

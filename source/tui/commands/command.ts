@@ -81,8 +81,8 @@ export type MonitorCommandOf<Asking extends AskingDialog> = {
 	readonly reasonAgainst: (state: State) => string | undefined;
 	/** Returns the dialog of the command. A command without a dialog is performed when its key is pressed. */
 	readonly open?: (state: State) => Asking;
-	/** Called instead of `open` by commands that must do something before, such as scanning the GPUs. */
-	readonly begin?: (context: EffectContext) => Promise<void> | void;
+	/** Called instead of `open` by commands that must do something before, such as scanning the GPUs. Returns what changes the state. */
+	readonly begin?: (context: EffectContext) => Promise<Action | undefined> | Action | undefined;
 	readonly shellCommand?: (dialog: Asking, requester: Requester) => string;
 	/**
 	Performs the command with the operations in core/operations.
@@ -104,7 +104,16 @@ export const defineCommand = <Asking extends AskingDialog = AskingDialog>(
 	command: MonitorCommandOf<Asking>,
 ): MonitorCommand => command as unknown as MonitorCommand;
 
-export const warning = (text: string): Action => ({kind: 'done', flash: {level: 'warning', text}});
+const doneWith =
+	(level: Flash['level']) =>
+	(text: string, command?: string): Done => ({kind: 'done', flash: {level, text, command}});
+
+export const succeeded = doneWith('ok');
+
+/** Returns a warning, such as about a request that changed some of its targets, but not all. */
+export const warning = doneWith('warning');
+
+export const failed = doneWith('error');
 
 /** Returns the state after the key of a command was pressed: with its dialog open, or with a message why the command is disabled. */
 export function openingOf(
@@ -114,16 +123,3 @@ export function openingOf(
 	const reason = reasonAgainst(state);
 	return reason === undefined ? open && {kind: 'opened', dialog: open(state)} : warning(reason);
 }
-
-export const succeeded = (text: string, command?: string): Done => ({
-	kind: 'done',
-	flash: {level: 'ok', text, command},
-});
-
-/** Returns the outcome of a request that changed some of its targets, but not all. */
-export const halfDone = (text: string, command?: string): Done => ({
-	kind: 'done',
-	flash: {level: 'warning', text, command},
-});
-
-export const failed = (text: string): Done => ({kind: 'done', flash: {level: 'error', text}});

@@ -5,32 +5,14 @@ import {sanitize} from '../../format/text/text.js';
 import type {Answer} from '../state/answers.js';
 import {isAsking, type AskingDialog} from '../state/dialogs.js';
 import {selectedGpus} from '../state/gpus/rows.js';
-import {ownProcesses, scanProcesses} from './shared/own-scan.js';
-import {toClipboard} from './shared/clipboard.js';
-import {
-	openingOf,
-	succeeded,
-	warning,
-	type DialogKey,
-	type EffectContext,
-	type Outcome,
-	type MonitorCommand,
-} from './command.js';
+import {copied} from './copy.js';
+import {ownProcesses, scanProcesses} from './processes/own-scan.js';
+import {openingOf, warning, type DialogKey, type EffectContext, type Outcome, type MonitorCommand} from './command.js';
 import {commandOf} from './index.js';
 
 type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;
 
-export type CommandRunner = {
-	readonly context: EffectContext;
-	/** Handles a key that belongs to a command. */
-	readonly press: (command: MonitorCommand) => Promise<void>;
-	/** Copies the shell command that the open dialog shows. */
-	readonly copyShellCommand: () => void;
-	/** Handles a key that a command has added to its dialog. */
-	readonly change: (change: DialogKey<AskingDialog>['change']) => void;
-	/** Performs the request of the open dialog. If `willWait` is true and the GPUs are not free, the request waits in the queue. */
-	readonly submit: (willWait: boolean) => Promise<void>;
-};
+export type CommandRunner = ReturnType<typeof createCommandRunner>;
 
 /** Calls `work`. Returns an expected failure as a message. Throws any other error, because it is a bug. */
 export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
@@ -77,7 +59,8 @@ function ownScanner({world, store, ports}: Outside): Pick<EffectContext, 'scanOw
 	};
 }
 
-export function createCommandRunner(outside: Outside): CommandRunner {
+/** Returns the functions that handle the keys of commands and of their dialogs. */
+export function createCommandRunner(outside: Outside) {
 	const context: EffectContext = {...outside, ...ownScanner(outside)};
 	const {getState, dispatch} = context.store;
 
@@ -97,27 +80,27 @@ export function createCommandRunner(outside: Outside): CommandRunner {
 
 	return {
 		context,
-		async press(command) {
-			if (command.reasonAgainst(getState()) === undefined && command.begin !== undefined) {
-				await command.begin(context);
-				return;
-			}
-
-			const opening = openingOf(command, getState());
-			if (opening === undefined) {
+		/** Handles a key that belongs to a command. */
+		async press(command: MonitorCommand): Promise<void> {
+			const isBegun = command.begin !== undefined && command.reasonAgainst(getState()) === undefined;
+			const begun = isBegun ? command.begin(context) : openingOf(command, getState());
+			// Waits only for a promise, because keys that arrived with this one must find the dialog open.
+			const opening = begun instanceof Promise ? await begun : begun;
+			if (opening !== undefined) {
+				dispatch(opening);
+			} else if (!isBegun) {
 				await carryOut(command, undefined, false);
-				return;
 			}
-
-			dispatch(opening);
 		},
-		change(change) {
+		/** Handles a key that a command has added to its dialog. */
+		change(change: DialogKey<AskingDialog>['change']): void {
 			const {dialog} = getState();
 			if (isAsking(dialog) && !dialog.isBusy) {
 				dispatch({kind: 'changed', dialog, next: change(dialog)});
 			}
 		},
-		copyShellCommand() {
+		/** Copies the shell command that the open dialog shows. */
+		copyShellCommand(): void {
 			const {dialog, settings} = getState();
 			const command = isAsking(dialog) ? commandOf(dialog).shellCommand?.(dialog, settings.requester) : undefined;
 			if (command === undefined) {
@@ -125,10 +108,10 @@ export function createCommandRunner(outside: Outside): CommandRunner {
 				return;
 			}
 
-			toClipboard(context, sanitize(command));
-			dispatch(succeeded('Copied the command (if your terminal allows OSC 52)'));
+			dispatch(copied(context, sanitize(command), 'the command '));
 		},
-		async submit(willWait) {
+		/** Performs the request of the open dialog. If `willWait` is true and the GPUs are not free, the request waits in the queue. */
+		async submit(willWait: boolean): Promise<void> {
 			const {dialog: asked} = getState();
 			if (!isAsking(asked) || asked.isBusy) {
 				return;

@@ -1,31 +1,24 @@
 /** The list of all commands of the monitor, in the order of the help and the footer. */
 import {command} from './command-line.js';
-import {adopt} from './adopt.js';
-import {applyChosenOptions} from './settings/apply-options.js';
-import {copy} from './copying/copy.js';
-import {copyCommand} from './copying/copy-command.js';
-import {extend} from './extend.js';
+import type {MonitorCommand} from './command.js';
+import {copy, copyCommand, identify} from './copy.js';
 import {extendOverHosts} from './hosts/extend.js';
 import {openHost} from './hosts/open.js';
 import {releaseOverHosts} from './hosts/release.js';
 import {reserveOverHosts, reserveThisOverHosts} from './hosts/reserve.js';
-import {cancelJob} from './jobs/cancel.js';
-import {retryJob} from './jobs/retry.js';
-import {showLog} from './jobs/show-log.js';
-import {identify} from './identify.js';
-import {keepOptions} from './settings/keep-options.js';
-import {keep} from './keep.js';
+import {cancelJob, retryJob, showLog} from './jobs.js';
 import {leave} from './leave.js';
 import {past} from './past.js';
+import {signal} from './processes/signal.js';
 import {quit} from './quit.js';
 import {readWhole} from './read-whole.js';
-import {release} from './release.js';
-import {reserve} from './reserve.js';
-import {saveView} from './settings/save-view.js';
-import {signal} from './processes/signal.js';
-import {undo} from './undo.js';
-import type {MonitorCommand} from './command.js';
-import {wait} from './wait.js';
+import {extend} from './reservations/extend.js';
+import {keep} from './reservations/keep.js';
+import {release} from './reservations/release.js';
+import {undo} from './reservations/undo.js';
+import {adopt} from './reserve/adopt.js';
+import {reserve, wait} from './reserve/reserve.js';
+import {applyChosenOptions, keepOptions, saveView} from './settings.js';
 
 export const commands = {
 	/** Commands that the help lists before the keys that move in the table. */

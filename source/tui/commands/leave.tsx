@@ -17,7 +17,7 @@ import {ask, type Confirmation} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
-import {firstReason, reasonAgainstChange} from './shared/reasons.js';
+import {firstReason, reasonAgainstChange} from './reasons.js';
 import {defineCommand, failed, succeeded} from './command.js';
 
 function reasonAgainstSelected(state: State): string | undefined {

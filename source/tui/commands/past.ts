@@ -2,7 +2,7 @@
 import {eventLine} from '../../format/events.js';
 import {selectedGpu} from '../state/gpus/rows.js';
 import {storeNow} from '../state/state.js';
-import {firstReason, reasonAgainstGpus} from './shared/reasons.js';
+import {firstReason, reasonAgainstGpus} from './reasons.js';
 import {defineCommand} from './command.js';
 
 const mostSearched = 2000;

@@ -12,14 +12,14 @@ export const quit = defineCommand<Confirmation<Pending>>({
 	name: 'quit',
 	keys: {modes: panelNames, keys: ['q'], help: ['Monitor', 'quit'], footer: ['q', 'Quit']},
 	reasonAgainst: () => undefined,
-	begin({store: {getState, dispatch}, quit: quitNow}) {
-		const {waits} = getState();
-		if (waits.length === 0) {
-			quitNow();
-			return;
+	begin({store, quit: quitNow}) {
+		const {waits} = store.getState();
+		if (waits.length > 0) {
+			return {kind: 'opened', dialog: ask('quit', {waiting: waits.length})};
 		}
 
-		dispatch({kind: 'opened', dialog: ask('quit', {waiting: waits.length})});
+		quitNow();
+		return undefined;
 	},
 	async perform({quit: quitNow}) {
 		quitNow();

@@ -33,11 +33,11 @@ export const readWhole = defineCommand({
 			: state.panels.focus === 'events'
 				? 'Nothing has happened yet'
 				: 'There has been no message yet',
-	begin({store: {getState, dispatch}}) {
-		const state = getState();
+	begin({store}) {
+		const state = store.getState();
 		const lines = textsOf(state).flatMap((text) =>
 			text === '' ? [''] : wrap(sanitize(text), state.size.columns - frameColumns, Infinity),
 		);
-		dispatch({kind: 'opened', dialog: outputOf(state.panels.focus === 'events' ? 'Events' : 'Messages', lines)});
+		return {kind: 'opened', dialog: outputOf(state.panels.focus === 'events' ? 'Events' : 'Messages', lines)};
 	},
 });

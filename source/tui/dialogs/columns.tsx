@@ -2,14 +2,13 @@
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {gpuColumns} from '../panels/gpus/columns.js';
-import {rangeText} from '../panels/shared/panel-frame.js';
+import {firstLine, rangeText} from '../panels/shared/panel-frame.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {listedColumns, type ColumnsDialog as Columns} from '../state/view/state.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {Hint} from '../widgets/hint.js';
-import {Label} from '../widgets/label.js';
-import {firstLine} from '../widgets/scroll-lines.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {DialogBox} from './dialog-box.js';
 
 const width = 58;
@@ -37,9 +36,9 @@ export function ColumnsDialog({selected}: Columns): ReactElement {
 					<Box key={name} flexShrink={0}>
 						<Label tone="key">{isSelected ? '> ' : '  '}</Label>
 						<Label tone={isSelected ? 'strong' : 'plain'}>{shown.includes(name) ? '[x] ' : '[ ] '}</Label>
-						<Box width={titleWidth} flexShrink={0}>
-							<Label tone={isSelected ? 'strong' : 'plain'}>{title.trim()}</Label>
-						</Box>
+						<FixedLabel width={titleWidth} tone={isSelected ? 'strong' : 'plain'}>
+							{title.trim()}
+						</FixedLabel>
 						<Label tone="dim">{meaning}</Label>
 					</Box>
 				);

@@ -3,8 +3,7 @@ import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import {KeyButton} from '../mouse/clickable.js';
 import {Label} from '../widgets/label.js';
-import {CommandText} from './command-text.js';
-import {DialogBox, DialogGap, Paragraph, useDialogWidth} from './dialog-box.js';
+import {CommandText, DialogBox, DialogGap, Paragraph, useDialogWidth} from './dialog-box.js';
 
 const Answer = ({letter, name}: {readonly letter: string; readonly name: string}): ReactElement => (
 	<KeyButton name={name}>

@@ -1,5 +1,6 @@
 import {createContext, use, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
+import {sanitize} from '../../format/text/text.js';
 import {wrap} from '../../format/text/width.js';
 import {useMouse} from '../mouse/mouse-context.js';
 import {useMonitor} from '../state/use-monitor.js';
@@ -101,3 +102,15 @@ export function Paragraph({tone, most, mostWhenLow, children}: ParagraphProperti
 
 /** A blank line, omitted on low screens. */
 export const DialogGap = (): ReactElement | undefined => (useIsLow() ? undefined : <Label> </Label>);
+
+export const CommandContext = createContext<string | undefined>(undefined);
+
+/** Shows the shell command with the same effect, such as `$ canhazgpu release --gpu-ids 2`. */
+export function CommandText(): ReactElement | undefined {
+	const command = use(CommandContext);
+	return command === undefined ? undefined : (
+		<Paragraph tone="key" most={4} mostWhenLow={1}>
+			{`$ ${sanitize(command)}`}
+		</Paragraph>
+	);
+}

@@ -4,10 +4,9 @@ import {Clickable, usePressKey} from '../mouse/clickable.js';
 import type {Form as FormState, FormField} from '../state/dialogs.js';
 import {useDispatch} from '../state/use-monitor.js';
 import {Hint} from '../widgets/hint.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {TextInput} from '../widgets/text-input.js';
-import {CommandText} from './command-text.js';
-import {DialogBox, DialogGap, Paragraph, useDialogWidth, useIsLow} from './dialog-box.js';
+import {CommandText, DialogBox, DialogGap, Paragraph, useDialogWidth, useIsLow} from './dialog-box.js';
 
 const labelWidth = 10;
 /** Width of the field of a short value, in terminal columns. Longer text scrolls. */
@@ -30,12 +29,12 @@ function Field({kind, label, hint, field, index, isFocused}: FieldProperties): R
 				}
 			}}
 		>
-			<Box width={2} flexShrink={0}>
-				<Label tone="key">{isFocused ? '>' : ' '}</Label>
-			</Box>
-			<Box width={labelWidth} flexShrink={0}>
-				<Label tone={isFocused ? 'strong' : 'plain'}>{label}</Label>
-			</Box>
+			<FixedLabel width={2} tone="key">
+				{isFocused ? '>' : ' '}
+			</FixedLabel>
+			<FixedLabel width={labelWidth} tone={isFocused ? 'strong' : 'plain'}>
+				{label}
+			</FixedLabel>
 			<Box width={width} flexShrink={0}>
 				{kind === 'check' ? (
 					<Label tone={isFocused ? 'marked' : 'plain'}>{field.value === '' ? '[ ]' : '[x]'}</Label>

@@ -12,7 +12,7 @@ import type {State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {loadTone, type Tone} from '../themes/tones.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {StillTable} from '../widgets/still-table.js';
 import {DialogBox} from './dialog-box.js';
 
@@ -142,24 +142,15 @@ function pagesOf(
 	return pages;
 }
 
-type Page = {
-	readonly tab: 'Keys' | 'Words';
-	readonly columns: ReadonlyArray<readonly Group[]>;
-	/** Whether the page starts with the states of a GPU. */
-	readonly hasStates: boolean;
-	readonly index: number;
-	readonly count: number;
-};
-
 /** Number of lines for the title, the states and a blank line. */
 const stateRows = shownStates.length + 2;
 
 /** Number of lines for a blank line and the explanation of the colors. */
 const colourRows = 3;
 
-export const openPage = remembering(
+const openPage = remembering(
 	({settings, size, panels}: State) => [settings.keys, size, panels.helpPage],
-	(state): Page => {
+	(state) => {
 		const {size, panels, settings} = state;
 		const rows = Math.max(1, size.rows - 4);
 		const width = settings.isLinear ? 0 : size.columns - 6;
@@ -187,9 +178,9 @@ function GroupView({title, lines}: Group): ReactElement {
 			<Label tone="heading">{title}</Label>
 			{lines.map(({keys, words, tone}) => (
 				<Box key={words} flexShrink={0}>
-					<Box width={keyWidth} flexShrink={0}>
-						<Label tone={tone}>{keys}</Label>
-					</Box>
+					<FixedLabel width={keyWidth} tone={tone}>
+						{keys}
+					</FixedLabel>
 					<Label>{words}</Label>
 				</Box>
 			))}

@@ -3,7 +3,7 @@ import {isAsking} from '../state/dialogs.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {commandOf} from '../commands/index.js';
 import {ColumnsDialog} from './columns.js';
-import {CommandContext} from './command-text.js';
+import {CommandContext} from './dialog-box.js';
 import {HelpDialog} from './help.js';
 import {OptionsDialog} from './options.js';
 import {OutputDialog} from './output.js';

@@ -6,7 +6,7 @@ import {useDispatch, useMonitor} from '../state/use-monitor.js';
 import {optionLines, type OptionLine} from '../state/view/options.js';
 import type {OptionsDialog as Options} from '../state/view/state.js';
 import {Hint} from '../widgets/hint.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {DialogBox, DialogGap} from './dialog-box.js';
 
 const width = 66;
@@ -33,12 +33,12 @@ function OptionRow({label, value, present, count, index, isSelected}: RowPropert
 				dispatch({kind: 'field-pointed', field: index});
 			}}
 		>
-			<Box width={margin} flexShrink={0}>
-				<Label tone="key">{isSelected ? '>' : ' '}</Label>
-			</Box>
-			<Box width={labelWidth} flexShrink={0}>
-				<Label tone={isSelected ? 'strong' : 'plain'}>{label}</Label>
-			</Box>
+			<FixedLabel width={margin} tone="key">
+				{isSelected ? '>' : ' '}
+			</FixedLabel>
+			<FixedLabel width={labelWidth} tone={isSelected ? 'strong' : 'plain'}>
+				{label}
+			</FixedLabel>
 			<Box width={valueWidth} flexShrink={0}>
 				{hasArrows ? <Arrow sign="< " name="left" /> : <Label>{'  '}</Label>}
 				<Label tone={isSelected ? 'strong' : 'plain'}>{value}</Label>
@@ -53,9 +53,7 @@ function OptionRow({label, value, present, count, index, isSelected}: RowPropert
 const Meaning = ({meaning, position, count}: OptionLine): ReactElement => (
 	<Box paddingLeft={margin} gap={2} justifyContent="space-between" flexShrink={0}>
 		<Label>{meaning}</Label>
-		<Box flexShrink={0}>
-			<Label tone="dim">{count > 1 ? `${position} of ${count}` : ''}</Label>
-		</Box>
+		<FixedLabel tone="dim">{count > 1 ? `${position} of ${count}` : ''}</FixedLabel>
 	</Box>
 );
 

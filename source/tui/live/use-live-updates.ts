@@ -1,11 +1,13 @@
-import {useEffect, useRef, type RefObject} from 'react';
-import {startLiveView, type LiveView} from '../../core/live/live-view.js';
+import {useEffect, useRef, useMemo, type RefObject} from 'react';
+import {startLiveView, createNextRead, type LiveView} from '../../core/live/live-view.js';
 import type {Watched} from '../../core/live/scan-loop.js';
 import type {World} from '../../core/model/ports.js';
+import {CanhazgpuError} from '../../errors.js';
+import {sanitize} from '../../format/text/text.js';
+import type {MonitorPorts} from '../ports.js';
 import type {Dispatch} from '../state/actions.js';
 import {mostEvents} from '../state/state.js';
-import {useDispatch, useMonitor} from '../state/use-monitor.js';
-import type {MonitorPorts} from '../ports.js';
+import {useDispatch, useMonitor, useStore} from '../state/use-monitor.js';
 
 type Options = {
 	readonly world: World;
@@ -101,4 +103,31 @@ export function useTick({clock}: Pick<World, 'clock'>): void {
 			clearInterval(timer);
 		};
 	}, [clock, nowMs, dispatch]);
+}
+
+/** Reads the jobs again while their panel is shown, each time that the pool was read. */
+export function useJobs({jobs}: MonitorPorts, broken: (error: unknown) => void): void {
+	const dispatch = useDispatch();
+	const {getState} = useStore();
+	const shown = useMonitor(({panels, snapshot}) => (panels.focus === 'jobs' ? snapshot : undefined));
+	const readNext = useMemo(() => jobs && createNextRead(jobs.read), [jobs]);
+	useEffect(() => {
+		const read = async (): Promise<void> => {
+			try {
+				dispatch({kind: 'jobs-arrived', jobs: {rows: await readNext!()}});
+			} catch (error) {
+				if (!(error instanceof CanhazgpuError)) {
+					broken(error);
+					return;
+				}
+
+				const rows = getState().seenJobs?.rows ?? [];
+				dispatch({kind: 'jobs-arrived', jobs: {rows, problem: sanitize(error.message)}});
+			}
+		};
+
+		if (shown !== undefined && readNext !== undefined) {
+			void read();
+		}
+	}, [shown, readNext, dispatch, getState, broken]);
 }

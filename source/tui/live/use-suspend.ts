@@ -2,7 +2,6 @@
 import process from 'node:process';
 import {useCallback, useEffect, useMemo, useRef} from 'react';
 import {useApp} from 'ink';
-import type {EffectContext} from '../commands/command.js';
 import type {TerminalModes} from '../terminal.js';
 
 const sleep = async (milliseconds: number): Promise<void> =>
@@ -42,12 +41,7 @@ async function stopReading(): Promise<void> {
 	await sleep(0);
 }
 
-type Suspension = {
-	readonly suspend: () => void;
-	readonly lendTerminal: EffectContext['lendTerminal'];
-};
-
-export function useSuspend(modes: TerminalModes): Suspension {
+export function useSuspend(modes: TerminalModes) {
 	const {suspendTerminal} = useApp();
 	const isSuspended = useRef(false);
 	// Does nothing if the terminal is already left to the shell or to another program.

@@ -3,15 +3,10 @@ import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import type {Waits} from '../commands/command.js';
 import type {Dispatch} from '../state/actions.js';
-import type {Flash} from '../state/messages.js';
+import {complaintText} from '../state/messages.js';
 
 /** Time limit in ms for leaving the queue when the monitor quits, in case the store is unreachable. */
 const leavingMs = 2000;
-
-const failureFlash = ({message, hint}: CanhazgpuError): Flash => ({
-	level: 'error',
-	text: sanitize([message, hint ?? ''].filter((part) => part !== '').join('. ')),
-});
 
 export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void): Waits {
 	const controller = new AbortController();
@@ -39,7 +34,7 @@ export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void
 				} catch (error) {
 					// If the request has not started to wait, the caller gets the error instead.
 					if (isWaiting && error instanceof CanhazgpuError) {
-						dispatch({kind: 'wait-ended', id, flash: failureFlash(error)});
+						dispatch({kind: 'wait-ended', id, flash: {level: 'error', text: sanitize(complaintText(error))}});
 					} else if (isWaiting) {
 						broken(error);
 					}

@@ -4,9 +4,9 @@ import type {DOMElement} from 'ink';
 import type {MouseEvent} from './input.js';
 
 /** A position inside a box, in terminal columns and rows from the box's upper left corner. */
-export type Point = {readonly x: number; readonly y: number};
+type Point = {readonly x: number; readonly y: number};
 
-export type MouseHandlers = {
+type MouseHandlers = {
 	/** Handles a click. Returns false to pass the click to the box behind. */
 	readonly onClick?: (point: Point) => boolean;
 	/** Handles a turn of the wheel. `lines` is negative if the wheel is turned up. */

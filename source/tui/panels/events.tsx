@@ -1,12 +1,11 @@
-import {useCallback, type ReactElement} from 'react';
+import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {sanitize} from '../../format/text/text.js';
 import {eventTime, shownEvents, type ShownEvent} from '../state/events.js';
-import {useDispatch, useMonitor, useSettings} from '../state/use-monitor.js';
+import {useMonitor, useSettings} from '../state/use-monitor.js';
 import type {Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
-import {firstLine, ScrollLines} from '../widgets/scroll-lines.js';
-import {PanelFrame, rangeText, type PanelProperties} from './shared/panel-frame.js';
+import {PanelFrame, useScroll, type PanelProperties} from './shared/panel-frame.js';
 
 const marks: Readonly<Record<ShownEvent['level'], readonly [word: string, tone: Tone]>> = {
 	plain: ['', 'plain'],
@@ -28,30 +27,14 @@ function EventLine({time, words, level}: ShownEvent): ReactElement {
 }
 
 export function EventsPanel({width, rows}: PanelProperties): ReactElement {
-	const dispatch = useDispatch();
 	const all = useMonitor(shownEvents);
 	const problem = useMonitor(({events}) => events.problem);
-	const scroll = useMonitor(({panels}) => panels.scroll.events);
-	const first = firstLine(scroll, all.length, rows);
-	const shown = all.slice(first, first + rows);
-	const limitScroll = useCallback(
-		(last: number) => {
-			dispatch({kind: 'scroll-limited', panel: 'events', beyond: scroll, first: last});
-		},
-		[dispatch, scroll],
-	);
+	const {first, to, range} = useScroll('events', all.length, rows);
 	return (
-		<PanelFrame name="events" end={rangeText(first, first + shown.length, all.length)} width={width} rows={rows}>
-			<Box flexDirection="column" paddingLeft={1}>
+		<PanelFrame name="events" end={range} width={width} rows={rows}>
+			<Box flexDirection="column" paddingLeft={1} height={all.length > 0 ? rows : undefined}>
 				{all.length > 0 ? (
-					<ScrollLines
-						lines={all.map((event, index) => (
-							<EventLine key={index} {...event} />
-						))}
-						rows={rows}
-						scroll={scroll}
-						onBeyond={limitScroll}
-					/>
+					all.slice(first, to).map((event, index) => <EventLine key={index} {...event} />)
 				) : problem === undefined ? (
 					<Label tone="dim">nothing has happened yet</Label>
 				) : (

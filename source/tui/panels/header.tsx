@@ -6,8 +6,8 @@ import {shortDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import {gpuCountOf, type State} from '../state/state.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
-import {Label} from '../widgets/label.js';
-import {Clock, EdgeLine, FixedLabel, PauseBadge} from './shared/header-parts.js';
+import {FixedLabel, Label} from '../widgets/label.js';
+import {Clock, EdgeLine, PauseBadge} from './shared/header-parts.js';
 
 /** Shows whether the values are up to date: `[LIVE]` or `[STALE 14s]`. */
 function Badge(): ReactElement | undefined {

@@ -127,7 +127,7 @@ export function MessageLine(): ReactElement {
 		state.search.prompt === undefined ? promptOf(state) && filterCount(state) : counted(matchCount(state), 'row'),
 	);
 	const problem = useMonitor((state) =>
-		focusedTable(state).problemIn((state.search.prompt ?? promptOf(state)?.field)?.value ?? ''),
+		focusedTable(state).problemIn(state, (state.search.prompt ?? promptOf(state)?.field)?.value ?? ''),
 	);
 	const dialog = useMonitor((state) => state.dialog);
 	const message = useMonitor(messageOf);

@@ -1,5 +1,5 @@
 /** The panel of the report: GPU hours by user, GPU, day or model. */
-import {useEffect, type ReactElement} from 'react';
+import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {Report} from '../../core/rules/pool/report.js';
 import {totalHoursText} from '../../format/tables/report.js';
@@ -8,11 +8,10 @@ import {sanitize} from '../../format/text/text.js';
 import {truncate} from '../../format/text/width.js';
 import {reportRowsWithin} from '../layout.js';
 import type {State} from '../state/state.js';
-import {useDispatch, useMonitor} from '../state/use-monitor.js';
+import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
-import {firstLine} from '../widgets/scroll-lines.js';
 import {StillTable, type StillColumn} from '../widgets/still-table.js';
-import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from './shared/panel-frame.js';
+import {PanelFrame, useInnerWidth, useScroll, type PanelProperties} from './shared/panel-frame.js';
 
 /** Returns the report that the panel should show. Undefined while that report is being computed. */
 const currentReport = ({report, panels}: State): State['report'] =>
@@ -67,27 +66,17 @@ function ReportTable({by, report, from, to, width}: TableProperties): ReactEleme
 }
 
 export function ReportPanel({width, rows}: PanelProperties): ReactElement {
-	const dispatch = useDispatch();
 	const innerWidth = useInnerWidth(width);
 	const by = useMonitor(({panels}) => panels.reportBy);
 	const days = useMonitor(({panels}) => panels.reportDays);
-	const scroll = useMonitor(({panels}) => panels.scroll.report);
 	const shown = useMonitor(currentReport);
-	const all = shown?.kind === 'made' ? shown.report.rows.length : 0;
-	const rowsInView = reportRowsWithin(rows);
-	const first = firstLine(scroll, all, rowsInView);
-	const to = Math.min(all, first + rowsInView);
-	const isBeyond = scroll !== first && shown?.kind === 'made';
-	useEffect(() => {
-		if (isBeyond) {
-			dispatch({kind: 'scroll-limited', panel: 'report', beyond: scroll, first});
-		}
-	}, [dispatch, isBeyond, scroll, first]);
+	const count = shown?.kind === 'made' ? shown.report.rows.length : undefined;
+	const {first, to, range} = useScroll('report', count, reportRowsWithin(rows));
 	return (
 		<PanelFrame
 			name="report"
 			about={`by ${by === 'gpu' ? 'GPU' : by}, ${counted(days, 'day')}`}
-			end={rangeText(first, to, all)}
+			end={range}
 			width={width}
 			rows={rows}
 		>
@@ -95,7 +84,7 @@ export function ReportPanel({width, rows}: PanelProperties): ReactElement {
 				<Label tone="dim"> adding up</Label>
 			) : shown.kind === 'failed' ? (
 				<Label tone="warning"> {sanitize(shown.reason)}</Label>
-			) : all === 0 ? (
+			) : count === 0 ? (
 				<Label tone="dim"> No GPUs were reserved in the last {counted(days, 'day')}</Label>
 			) : (
 				<Box flexDirection="column" rowGap={1}>

@@ -1,11 +1,10 @@
 /** The second of the two lines at the top: free, reserved and failed GPUs, their load, and the queue. */
 import type {ReactElement} from 'react';
 import {freeGpus, shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
-import {states} from '../../format/states.js';
 import {isMine} from '../state/gpus/row-state.js';
 import {rowsOf, type State} from '../state/state.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
-import {Count, EdgeLine, FreeCount, TotalLoad, TotalMemory} from './shared/header-parts.js';
+import {Count, Counts, EdgeLine, TotalLoad, TotalMemory} from './shared/header-parts.js';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -69,27 +68,18 @@ export function Summary(): ReactElement {
 	const rows = useMonitor(rowsOf);
 	const waiting = useMonitor(({snapshot}) => snapshot?.queue.length ?? 0);
 	const isScanned = useMonitor(({observation}) => observation !== undefined);
-	const {mine, others, drained, unreserved, errors} = countRows(rows, requester);
 	// Small screens get shorter words, and no counts that are zero.
-	const isShort = columns < 75;
-	const isBrief = columns < 50;
+	const always = columns < 50 ? [] : (['mine', 'others', 'unreserved', 'errors'] as const);
 	return (
 		<EdgeLine
 			left={
-				<>
-					<FreeCount free={freeGpus(rows)} />
-					{isBrief && mine === 0 ? undefined : <Count word="Mine" count={mine} tone="mine" />}
-					{isBrief && others === 0 ? undefined : <Count word="Others" count={others} tone="others" />}
-					{drained === 0 ? undefined : <Count word="Drained" count={drained} tone="plain" />}
-					{isBrief && unreserved === 0 ? undefined : (
-						<Count word={isShort ? 'Unres' : states.unreserved.short} count={unreserved} tone="warning" />
-					)}
-					{isBrief && errors === 0 ? undefined : isScanned ? (
-						<Count word={isShort ? 'Err' : 'Error'} count={errors} tone="error" />
-					) : (
-						<Count word="Unknown" count={errors} tone="plain" />
-					)}
-				</>
+				<Counts
+					free={freeGpus(rows)}
+					counts={countRows(rows, requester)}
+					isShort={columns < 75}
+					isScanned={isScanned}
+					always={always}
+				/>
 			}
 			right={
 				<>

@@ -13,7 +13,7 @@ import {ownIdleWords} from '../state/gpus/idle.js';
 import {gpuTable, visibleRows} from '../state/gpus/rows.js';
 import {promptOf} from '../state/table/tables.js';
 import {useMonitor} from '../state/use-monitor.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {GpuSentence, sentence} from './gpu-sentences.js';
 import {panelViews} from './panel-views.js';
 
@@ -130,9 +130,7 @@ export function LinearScreen(): ReactElement {
 				<OpenDialog />
 			)}
 			<Box>
-				<Box flexShrink={0}>
-					<Label>Keys:</Label>
-				</Box>
+				<FixedLabel>Keys:</FixedLabel>
 				<Footer hasHelp={false} />
 			</Box>
 		</Box>

@@ -2,7 +2,7 @@ import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {smallest} from '../layout.js';
 import {Footer} from '../panels/footer.js';
-import {GpuTable} from '../panels/gpus/gpu-table.js';
+import {GpuTable} from '../panels/gpus/gpus-panel.js';
 import {Summary} from '../panels/summary.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';

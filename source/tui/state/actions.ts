@@ -1,15 +1,14 @@
 /** Everything that can change the state. An action that a key causes has the name of the key's intent. */
 import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
+import type {SeenHost} from '../ports.js';
 import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
-import type {SeenHost} from './hosts/state.js';
-import type {SeenJobs} from './jobs/state.js';
 import type {tableIntents} from './table/tables.js';
 import type {SearchIntent} from './search.js';
 import type {OptionIntent} from './view/options.js';
 import type {ViewIntent} from './view/reduce.js';
 import type {Answer} from './answers.js';
 import type {FormAction, FormIntent} from './form.js';
-import type {Size} from './state.js';
+import type {SeenJobs, Size} from './state.js';
 import type {ShownPast, ShownReport} from './panels/state.js';
 import type {PointerAction} from './mouse.js';
 import type {CommandLineIntent} from './command-line/reduce.js';

@@ -4,10 +4,10 @@ import type {Completion, LiveOutput, LiveOutputPage, OptionValues} from '../port
 import {completed, outputRowsOf} from './command-line/reduce.js';
 import {outputOf, withPage} from './command-line/state.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
-import {flashMs, type State} from './state.js';
+import {flashMs, type Handlers, type State} from './state.js';
 import {withOptions} from './view/options.js';
 import type {OptionName} from './view/state.js';
-import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
+import {complaintText, type Complaint, type Flash, type WaitingUpdate} from './messages.js';
 
 /** The answer to a request. It contains the dialog that asked, so that an answer that arrives late cannot change another dialog. */
 export type Answer =
@@ -47,12 +47,9 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};
 	}
 
-	if (isOpen && dialog.kind === 'command') {
-		return {...state, dialog: {...dialog, isBusy: false, complaint, candidates: []}};
-	}
-
-	const text = [complaint.message, complaint.hint ?? ''].filter((part) => part !== '').join('. ');
-	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text});
+	return isOpen && dialog.kind === 'command'
+		? {...state, dialog: {...dialog, isBusy: false, complaint, candidates: []}}
+		: withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text: complaintText(complaint)});
 }
 
 /** Shows output of one or two lines in the message line, and longer output in a panel, unless another dialog was opened meanwhile. */
@@ -75,7 +72,7 @@ function afterWaitingUpdate(state: State, update: WaitingUpdate): State {
 		: {...state, waits: [...others, {id: update.id, words: update.words}].toSorted((a, b) => a.id - b.id)};
 }
 
-const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<Answer, {kind: Kind}>) => State} = {
+export const answerHandlers: Handlers<Answer> = {
 	opened: (state, {dialog}) => ({...state, dialog, flash: undefined}),
 	submitted: (state) => (isAsking(state.dialog) ? {...state, dialog: {...state.dialog, isBusy: true}} : state),
 	changed: (state, {dialog, next}) => (state.dialog === dialog ? {...state, dialog: next} : state),
@@ -100,8 +97,3 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 	'wait-went-on': afterWaitingUpdate,
 	'wait-ended': afterWaitingUpdate,
 };
-
-export const isAnswer = (action: {readonly kind: string}): action is Answer => Object.hasOwn(after, action.kind);
-
-export const afterAnswer = (state: State, answer: Answer): State =>
-	(after[answer.kind] as (state: State, answer: Answer) => State)(state, answer);

@@ -1,4 +1,5 @@
 /** The state of open dialogs. When a dialog opens, it stores the lease that it is about, because the line of the table can change. */
+import type {ReserveField} from '../../format/reservation-form.js';
 import type {CommandPrompt, Output} from './command-line/state.js';
 import type {ProcessRow} from './processes/state.js';
 import type {ColumnsDialog, OptionsDialog} from './view/state.js';
@@ -13,17 +14,8 @@ type AskingDialogBase = {
 	readonly isBusy: boolean;
 };
 
-export type FormField = {
-	readonly name: string;
-	/** Up and Down change a `count`. A `check` can be on or off. A `text` can be long. */
-	readonly kind: 'count' | 'duration' | 'text' | 'check';
-	readonly label: string;
-	readonly hint: string;
-	readonly most?: number;
-	/** Returns the hint and the maximum, if they depend on the values of other fields. */
-	readonly follow?: (values: Readonly<Record<string, string>>) => Pick<FormField, 'hint' | 'most'>;
-	readonly field: TextField;
-};
+/** Up and Down change a field of the kind `count`. A `check` can be on or off. A `text` can be long. */
+export type FormField = Omit<ReserveField, 'preset'> & {readonly field: TextField};
 
 export type Form<About = unknown> = About &
 	AskingDialogBase & {
@@ -49,12 +41,10 @@ export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | Optio
 export const isAsking = (dialog: Dialog | undefined): dialog is AskingDialog =>
 	dialog !== undefined && !['help', 'output', 'process', 'columns', 'options'].includes(dialog.kind);
 
-export type NewField = Omit<FormField, 'field'> & {readonly preset?: string};
-
 export const formOf = <About extends Record<string, unknown>>(
 	command: string,
 	about: About,
-	fields: readonly NewField[],
+	fields: readonly ReserveField[],
 ): Form<About> => ({
 	...about,
 	kind: 'form',

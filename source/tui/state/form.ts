@@ -1,3 +1,5 @@
+import {parseDuration, shortestHoldSeconds} from '../../core/rules/leases/durations.js';
+import {CanhazgpuError} from '../../errors.js';
 import type {Form, FormField} from './dialogs.js';
 import {edit, fieldOf, insert, isEdit, type Edit, type TextField} from './text-field.js';
 
@@ -58,4 +60,21 @@ export function changeForm(form: Form, action: FormAction): Form {
 	}
 
 	return withField(form, edit(field, action.kind));
+}
+
+export const valueOf = ({fields}: Form, name: string): string =>
+	fields.find((field) => field.name === name)?.field.value.trim() ?? '';
+
+/**
+Returns the value of the field `duration` in seconds.
+
+@throws CanhazgpuError `usage` for an invalid or too short duration.
+*/
+export function secondsOf(form: Form): number {
+	const seconds = parseDuration(valueOf(form, 'duration'), 'Duration');
+	if (seconds < shortestHoldSeconds) {
+		throw new CanhazgpuError('usage', 'Duration: less than a second', {hint: 'Write 30m, 2h, 1d or 1h30m.'});
+	}
+
+	return seconds;
 }

@@ -11,9 +11,9 @@ import {shortDuration} from '../../format/text/durations.js';
 import {gpuList, gpuRanges} from '../../format/text/gpu-list.js';
 import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
 import {keyedProcesses} from './processes/state.js';
-import {tagOf} from './gpus/state.js';
+import {tagOf} from './gpus/fold.js';
 import type {LiveUpdate} from './actions.js';
-import {flashMs, mostEvents, type State} from './state.js';
+import {flashMs, mostEvents, type Handlers, type State} from './state.js';
 import type {Flash} from './messages.js';
 
 /** Returns a message about reservations of the user that went back to the pool, if these events are new. The first events of a monitor are not new. */
@@ -69,7 +69,7 @@ function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: R
 	};
 }
 
-function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
+function withSnapshot(state: State, {snapshot, nowMs}: Update<'snapshot-arrived'>): State {
 	const wasLost = state.connection.kind === 'lost' && state.snapshot !== undefined;
 	return {
 		...state,
@@ -100,7 +100,7 @@ const loadsOfProcesses = ({gpus}: Observation): ReadonlyMap<string, Load> =>
 	);
 
 /** Applies a scan to the state. After a failed scan, keeps the earlier readings, whose age is shown. */
-function withScan(state: State, observation: Observation, nowMs: number): State {
+function withScan(state: State, {observation, nowMs}: Update<'scan-arrived'>): State {
 	const {failure} = observation;
 	if (failure === undefined) {
 		return {
@@ -124,7 +124,7 @@ function withScan(state: State, observation: Observation, nowMs: number): State 
 	};
 }
 
-function withTick(state: State, nowMs: number): State {
+function withTick(state: State, {nowMs}: Update<'ticked'>): State {
 	const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= nowMs;
 	const isTooLate = state.undo !== undefined && state.undo.untilMs <= nowMs;
 	return {...state, nowMs, flash: isOver ? undefined : state.flash, undo: isTooLate ? undefined : state.undo};
@@ -139,10 +139,10 @@ function withoutStore(state: State, {reason, nowMs, sinceMs}: Update<'store-lost
 
 type Update<Kind extends LiveUpdate['kind']> = Extract<LiveUpdate, {kind: Kind}>;
 
-const after: {readonly [Kind in LiveUpdate['kind']]: (state: State, update: Update<Kind>) => State} = {
-	ticked: (state, {nowMs}) => withTick(state, nowMs),
+export const updateHandlers: Handlers<LiveUpdate> = {
+	ticked: withTick,
 	resized: (state, {size}) => ({...state, size}),
-	'snapshot-arrived': (state, {snapshot, nowMs}) => withSnapshot(state, snapshot, nowMs),
+	'snapshot-arrived': withSnapshot,
 	'store-lost': withoutStore,
 	'events-arrived': (state, {entries}) => withEvents(state, entries.slice(-mostEvents)),
 	'events-lost': (state, {reason}) => ({...state, events: {...state.events, problem: reason}}),
@@ -151,8 +151,5 @@ const after: {readonly [Kind in LiveUpdate['kind']]: (state: State, update: Upda
 	'hosts-arrived': (state, {known, nowMs}) => ({...state, nowMs, seenHosts: known}),
 	'jobs-arrived': (state, {jobs}) => ({...state, seenJobs: jobs}),
 	'past-arrived': (state, {past}) => ({...state, past}),
-	'scan-arrived': (state, {observation, nowMs}) => withScan(state, observation, nowMs),
+	'scan-arrived': withScan,
 };
-
-export const afterLiveUpdate = (state: State, update: LiveUpdate): State =>
-	(after[update.kind] as (state: State, update: LiveUpdate) => State)(state, update);

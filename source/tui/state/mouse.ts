@@ -1,12 +1,12 @@
 /** Changes of the state by the mouse. A click selects, sorts or focuses, and the wheel moves by several lines. */
 import {focusPanel, moveIn} from './panels/reduce.js';
 import type {PanelName, TableName} from './panels/state.js';
-import {type State, withFlash} from './state.js';
+import {type Handlers, type State, withFlash} from './state.js';
 import {tables} from './table/tables.js';
 import {offeredOptions} from './view/options.js';
 
 /** The target of a click. */
-export type Pointed =
+type Pointed =
 	/** A row. `index` counts all rows of the table, not only those in view. */
 	| {readonly on: 'row'; readonly panel: TableName; readonly index: number}
 	| {readonly on: 'heading'; readonly panel: TableName; readonly key: string}
@@ -19,40 +19,29 @@ export type PointerAction =
 	/** A field of the open form was clicked, or a row of the options dialog. */
 	| {readonly kind: 'field-pointed'; readonly field: number};
 
-function point(state: State, at: Pointed): State {
-	const focused = focusPanel(state, at.panel);
-	return at.on === 'panel'
-		? focused
-		: tables[at.panel].change(
-				focused,
-				at.on === 'row' ? {kind: 'select', index: at.index} : {kind: 'sort-by', title: at.key},
-			);
-}
+export const pointerHandlers: Handlers<PointerAction> = {
+	pointed(state, {at}) {
+		const focused = focusPanel(state, at.panel);
+		return at.on === 'panel'
+			? focused
+			: tables[at.panel].change(
+					focused,
+					at.on === 'row' ? {kind: 'select', index: at.index} : {kind: 'sort-by', title: at.key},
+				);
+	},
+	/** Moves as keys do. Focuses the process table, because it shows its selection only while it has the focus. */
+	wheeled: (state, {panel, lines}) => moveIn(panel === 'processes' ? focusPanel(state, panel) : state, panel, lines),
+	'field-pointed'(state, {field}) {
+		const {dialog} = state;
+		if (dialog?.kind === 'options') {
+			return {...state, dialog: {...dialog, selected: offeredOptions(state)[field] ?? dialog.selected}};
+		}
 
-/** Moves by several lines, as keys do. Focuses the process table, because it shows its selection only while it has the focus. */
-const wheel = (state: State, panel: PanelName, lines: number): State =>
-	moveIn(panel === 'processes' ? focusPanel(state, panel) : state, panel, lines);
-
-function pointAtField(state: State, field: number): State {
-	const {dialog} = state;
-	if (dialog?.kind === 'options') {
-		return {...state, dialog: {...dialog, selected: offeredOptions(state)[field] ?? dialog.selected}};
-	}
-
-	return dialog?.kind === 'form' && !dialog.isBusy && dialog.fields[field] !== undefined
-		? {...state, dialog: {...dialog, focused: field}}
-		: state;
-}
-
-export const afterPointer = (state: State, action: PointerAction): State =>
-	action.kind === 'pointed'
-		? point(state, action.at)
-		: action.kind === 'wheeled'
-			? wheel(state, action.panel, action.lines)
-			: pointAtField(state, action.field);
-
-export const isPointerAction = (action: {readonly kind: string}): action is PointerAction =>
-	['pointed', 'wheeled', 'field-pointed'].includes(action.kind);
+		return dialog?.kind === 'form' && !dialog.isBusy && dialog.fields[field] !== undefined
+			? {...state, dialog: {...dialog, focused: field}}
+			: state;
+	},
+};
 
 /** Starts to handle the mouse in the monitor, or leaves it to the terminal, which can then select text. */
 export function toggleMouse(state: State): State {

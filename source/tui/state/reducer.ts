@@ -7,12 +7,12 @@ import {searchIntents} from './search.js';
 import {optionIntents} from './view/options.js';
 import {viewIntents} from './view/reduce.js';
 import {changeFilter, settledTables, tableIntents} from './table/tables.js';
-import {afterAnswer, isAnswer} from './answers.js';
+import {answerHandlers} from './answers.js';
 import {behindPause, togglePause} from './pause.js';
-import {toggleMouse, afterPointer, isPointerAction} from './mouse.js';
+import {pointerHandlers, toggleMouse} from './mouse.js';
 import {changed, edit, insert, isEdit, type FieldChange} from './text-field.js';
-import {storeNow, type State} from './state.js';
-import {afterLiveUpdate} from './live-updates.js';
+import {storeNow, type Handlers, type State} from './state.js';
+import {updateHandlers} from './live-updates.js';
 import {changeForm, isFormAction, type FormAction} from './form.js';
 import {isAsking, type AskingDialog} from './dialogs.js';
 
@@ -28,17 +28,17 @@ const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State
 	...commandLineIntents,
 };
 
-const intents = {
+const handlers: Handlers<Exclude<Action, FormAction>> = {
 	...dialogIntents,
 	...tableIntents,
 	...panelIntents,
 	...viewIntents,
 	...optionIntents,
 	...searchIntents,
+	...answerHandlers,
+	...pointerHandlers,
+	...updateHandlers,
 };
-
-const isIntent = (action: Action): action is {readonly kind: keyof typeof intents} =>
-	Object.hasOwn(intents, action.kind);
 
 /** Applies typed text to the open dialog. */
 function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
@@ -62,30 +62,33 @@ function changePrompt(state: State, change: FieldChange): State {
 		: {...state, search: {...search, prompt: changed(search.prompt, change)}};
 }
 
-function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}>): State {
-	if (isFormAction(action)) {
-		const {dialog} = state;
-		if (dialog === undefined) {
-			return action.kind === 'typed'
-				? changePrompt(state, action)
-				: isEdit(action.kind)
-					? changePrompt(state, action.kind)
-					: state;
-		}
+function afterTyping(state: State, action: FormAction): State {
+	const {dialog} = state;
+	if (dialog === undefined) {
+		return action.kind === 'typed'
+			? changePrompt(state, action)
+			: isEdit(action.kind)
+				? changePrompt(state, action.kind)
+				: state;
+	}
 
-		return isAsking(dialog) && !dialog.isBusy ? {...state, dialog: changeText(dialog, action)} : state;
+	return isAsking(dialog) && !dialog.isBusy ? {...state, dialog: changeText(dialog, action)} : state;
+}
+
+function next(state: State, action: Action): State {
+	if (isFormAction(action)) {
+		return afterTyping(state, action);
+	}
+
+	const handle = handlers[action.kind] as (state: State, action: Action) => State;
+	if (!Object.hasOwn(updateHandlers, action.kind)) {
+		return handle(state, action);
 	}
 
 	// During a pause, answers of other hosts are ignored. The next answer after the pause contains everything.
-	if (action.kind === 'hosts-arrived' && state.pause !== undefined) {
-		return state;
-	}
-
-	if (isPointerAction(action)) {
-		return afterPointer(state, action);
-	}
-
-	return isAnswer(action) ? afterAnswer(state, action) : behindPause(state, (live) => afterLiveUpdate(live, action));
+	return action.kind === 'hosts-arrived' && state.pause !== undefined
+		? state
+		: behindPause(state, (live) => handle(live, action));
 }
 
 const mostErrors = 50;
@@ -101,7 +104,5 @@ function withKeptMessage(before: State, after: State): State {
 	return {...after, lastFlash: flash, events: flash.level === 'error' ? {...events, errors} : events};
 }
 
-export function reduce(state: State, action: Action): State {
-	const after = isIntent(action) ? intents[action.kind](state) : next(state, action);
-	return settledTables(withKeptMessage(state, after));
-}
+export const reduce = (state: State, action: Action): State =>
+	settledTables(withKeptMessage(state, next(state, action)));

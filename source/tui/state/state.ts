@@ -5,16 +5,13 @@ import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
 import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
 import type {Host} from '../../core/model/ports.js';
-import type {MonitorOptions} from '../ports.js';
+import type {MonitorOptions, SeenHost} from '../ports.js';
+import type {JobRow} from '../../core/rules/jobs/rows.js';
 import type {Appearance} from '../theme.js';
-import {initialTable, type SortKey} from './gpus/state.js';
-import {initialProcesses, type ProcessSortKey} from './processes/state.js';
 import {initialPanels, type PanelsState, type ShownPast, type ShownReport} from './panels/state.js';
-import {initialTableBy, type TableState} from './table/state.js';
+import {initialTables} from './table/state.js';
 import type {ViewState} from './view/state.js';
 import type {Dialog} from './dialogs.js';
-import {initialJobs, type JobSortKey, type SeenJobs} from './jobs/state.js';
-import {initialHosts, type HostSortKey, type SeenHost} from './hosts/state.js';
 import {remembering} from './memo.js';
 import type {Waiting, Flash} from './messages.js';
 import type {TextField} from './text-field.js';
@@ -53,7 +50,13 @@ type Connection =
 	| {readonly kind: 'live'}
 	| {readonly kind: 'lost'; readonly reason: string; readonly sinceMs: number};
 
-export type State = {
+export type SeenJobs = {
+	readonly rows: readonly JobRow[];
+	/** Why the jobs could not be read again. The rows are then old. */
+	readonly problem?: string;
+};
+
+export type State = Readonly<typeof initialTables> & {
 	readonly settings: Settings;
 	readonly size: Size;
 	/** The time of the monotonic clock at the last change of the state. */
@@ -65,12 +68,7 @@ export type State = {
 	/** The last scan that succeeded. It is kept if a later scan fails. */
 	readonly observation?: Observation;
 	readonly scanFailure?: {readonly message: string; readonly hint?: string; readonly sinceMs: number};
-	readonly gpus: TableState<SortKey>;
-	readonly processes: TableState<ProcessSortKey>;
-	readonly queue: TableState<'position'>;
-	readonly hosts: TableState<HostSortKey>;
 	readonly seenHosts: readonly SeenHost[];
-	readonly jobs: TableState<JobSortKey>;
 	/** The jobs that were read last. Undefined until their panel is shown for the first time. */
 	readonly seenJobs?: SeenJobs;
 	readonly panels: PanelsState;
@@ -95,6 +93,11 @@ export type State = {
 	readonly waits: readonly Waiting[];
 	/** Set while the screen is paused. Contains the updates that arrive in the meantime. */
 	readonly pause?: Pause;
+};
+
+/** The functions that return the state after an action of each kind. */
+export type Handlers<Each extends {readonly kind: string}> = {
+	readonly [Kind in Each['kind']]: (state: State, action: Extract<Each, {readonly kind: Kind}>) => State;
 };
 
 /** The search in tables and in the queue. It only moves the selection, and does not hide rows. */
@@ -142,12 +145,8 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	nowMs,
 	connection: {kind: 'connecting'},
 	snapshotAtMs: nowMs,
-	gpus: initialTable,
-	processes: initialProcesses,
-	queue: initialTableBy('position'),
-	hosts: initialHosts,
+	...initialTables,
 	seenHosts: [],
-	jobs: initialJobs,
 	panels: settings.hasNoPool === true ? {...initialPanels, focus: 'hosts'} : initialPanels,
 	search: {text: ''},
 	view: {preset: 'default', remembered: {}},

@@ -1,5 +1,5 @@
 import {createContext, use, type ReactElement, type ReactNode} from 'react';
-import {Text} from 'ink';
+import {Box, Text} from 'ink';
 import {useStyle} from '../themes/theme-context.js';
 import type {Tone} from '../themes/tones.js';
 
@@ -51,3 +51,10 @@ export function Label({tone = 'plain', wrap = 'truncate-end', children}: Propert
 		</Text>
 	);
 }
+
+/** Text that is never cut off to make room for other parts of the line. With a width, it fills a column. */
+export const FixedLabel = ({width, ...label}: Properties & {readonly width?: number}): ReactElement => (
+	<Box width={width} flexShrink={0}>
+		<Label {...label} />
+	</Box>
+);

@@ -4,7 +4,7 @@ import {drain} from '../../../source/core/operations/pool/drain.js';
 import {longestNote, longestReason} from '../../../source/core/rules/request/request.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
-import {reserveNow} from '../../../source/tui/commands/shared/reservation.js';
+import {reserveNow} from '../../../source/tui/commands/reserve/reserve.js';
 import {outcomeOf} from '../../../source/tui/commands/dispatch.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
 

@@ -1,8 +1,8 @@
 /** The number of GPUs that the reservation form offers depends on the requirements. */
 import {expect, test} from 'vitest';
 import {changeForm, type FormAction} from '../../../source/tui/state/form.js';
-import {reserve} from '../../../source/tui/commands/reserve.js';
-import {reserveForm, type ReserveForm} from '../../../source/tui/commands/shared/reserve-form.js';
+import {reserve} from '../../../source/tui/commands/reserve/reserve.js';
+import {reserveForm, type ReserveForm} from '../../../source/tui/commands/reserve/form.js';
 import {a100, l40s} from '../../_helpers/mixed-box.js';
 import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, gpuReading} from '../_world.js';

@@ -1,8 +1,8 @@
 /** The keys `x`, `e` and `z` for all tagged GPUs: the dialog, the commit, and the message. */
 import {afterEach, expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
-import {extend} from '../../../source/tui/commands/extend.js';
-import {release} from '../../../source/tui/commands/release.js';
+import {extend} from '../../../source/tui/commands/reservations/extend.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
 import {frameOf, keys, pressing, startMonitor, stateOf, type Session} from '../_harness.js';
 import {createBox, lease, run, sceneTime, waiter, type Box} from '../_world.js';
 

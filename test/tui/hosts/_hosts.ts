@@ -1,6 +1,6 @@
 /** Other hosts with given answers. */
 import {fromCommandRows} from '../../../source/format/hosts/remote-gpu.js';
-import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
+import type {SeenHost} from '../../../source/tui/ports.js';
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,7 @@
 /** Keys in the table of all hosts: their effect on this host, and their requests to others. */
 import {afterEach, expect, test, vi} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
-import type {HostAnswer, CommandLine, HostsPort} from '../../../source/tui/ports.js';
-import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
+import type {HostAnswer, CommandLine, HostsPort, SeenHost} from '../../../source/tui/ports.js';
 import {endSession, keys, startMonitor, type Session} from '../_harness.js';
 import {createBox, lease} from '../_world.js';
 import {answered, held, remoteRow} from './_hosts.js';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
-import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
+import type {SeenHost} from '../../../source/tui/ports.js';
 import {selectedHostLine} from '../../../source/tui/state/hosts/rows.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
 import {createScene} from '../_world.js';

@@ -4,12 +4,11 @@ import type {Engine} from '../../../source/core/operations/engine.js';
 import {lacksOf, noneNowError} from '../../../source/engine/slurm/refusals.js';
 import {hostLines} from '../../../source/tui/state/hosts/rows.js';
 import type {State} from '../../../source/tui/state/state.js';
-import {adopt} from '../../../source/tui/commands/adopt.js';
-import {release} from '../../../source/tui/commands/release.js';
-import {reserve} from '../../../source/tui/commands/reserve.js';
+import {adopt} from '../../../source/tui/commands/reserve/adopt.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
+import {reserve, wait} from '../../../source/tui/commands/reserve/reserve.js';
 import {signal} from '../../../source/tui/commands/processes/signal.js';
-import {undo} from '../../../source/tui/commands/undo.js';
-import {wait} from '../../../source/tui/commands/wait.js';
+import {undo} from '../../../source/tui/commands/reservations/undo.js';
 import {after, endSession, frameOf, keys, pressing, startMonitor, stateOf, type Session} from '../_harness.js';
 import {createBox, gpuReading, lease, waiter} from '../_world.js';
 

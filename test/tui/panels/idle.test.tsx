@@ -1,7 +1,7 @@
 /** The warning about idle GPUs that go back: in their rows, in the detail, in the message line, and for a screen reader. */
 import {expect, test} from 'vitest';
 import {DetailPanel} from '../../../source/tui/panels/detail/detail-panel.js';
-import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
+import {GpuTable} from '../../../source/tui/panels/gpus/gpus-panel.js';
 import {Footer} from '../../../source/tui/panels/footer.js';
 import {QueuePanel} from '../../../source/tui/panels/queue/queue-panel.js';
 import {MessageLine} from '../../../source/tui/panels/message.js';

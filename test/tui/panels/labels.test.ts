@@ -6,7 +6,7 @@ import {stateName} from '../../../source/tui/state/gpus/row-state.js';
 import {observationOf} from '../../_helpers/world.js';
 import {answered, held as heldRow} from '../hosts/_hosts.js';
 import {leave} from '../../../source/tui/commands/leave.js';
-import {release} from '../../../source/tui/commands/release.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
 import {frameOf, pressing, stateOf as screenOf, type Step} from '../_harness.js';
 import {alice, busy, createBox, gpuReading, lease, run, sceneTime, waiter} from '../_world.js';
 

@@ -1,12 +1,11 @@
 /** Shared GPUs in the monitor: one table row per GPU, one detail line per share, commands for own shares only, and requests for shares. */
 import {expect, test} from 'vitest';
 import {emptyPlan, type Write} from '../../../source/core/model/plan.js';
-import {reasonAgainstTargets, targetsOf} from '../../../source/tui/commands/shared/targets.js';
+import {reasonAgainstTargets, targetsOf} from '../../../source/tui/commands/reservations/targets.js';
 import {changeForm} from '../../../source/tui/state/form.js';
-import {release} from '../../../source/tui/commands/release.js';
-import {reserve} from '../../../source/tui/commands/reserve.js';
-import {reserveNow, reserveThese} from '../../../source/tui/commands/shared/reservation.js';
-import {reservationOf, type ReserveForm} from '../../../source/tui/commands/shared/reserve-form.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
+import {reserve, reserveNow, reserveThese} from '../../../source/tui/commands/reserve/reserve.js';
+import {reservationOf, type ReserveForm} from '../../../source/tui/commands/reserve/form.js';
 import type {MonitorCommand} from '../../../source/tui/commands/command.js';
 import {after, frameOf, pressing, stateOf} from '../_harness.js';
 import {alice, busy, createBox, lease, run, sceneTime} from '../_world.js';

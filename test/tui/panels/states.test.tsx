@@ -5,7 +5,7 @@ import type {GpuReading} from '../../../source/core/model/types.js';
 import {states, stateText, type MonitorState} from '../../../source/format/states.js';
 import {stateTones} from '../../../source/tui/panels/shared/row-words.js';
 import {DetailPanel} from '../../../source/tui/panels/detail/detail-panel.js';
-import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
+import {GpuTable} from '../../../source/tui/panels/gpus/gpus-panel.js';
 import {MessageLine} from '../../../source/tui/panels/message.js';
 import {Summary} from '../../../source/tui/panels/summary.js';
 import type {State} from '../../../source/tui/state/state.js';

@@ -5,8 +5,7 @@ import type {GpuReading} from '../../../source/core/model/types.js';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {chosenGpus, selectedGpu, selectedRow, taggedGpus, visibleRows} from '../../../source/tui/state/gpus/rows.js';
-import {sortKeys} from '../../../source/tui/state/gpus/state.js';
-import {release} from '../../../source/tui/commands/release.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
 import {after, frameOf, pressing, stateOf} from '../_harness.js';
 import {createBox, createScene, gpuReading, lease, waiter} from '../_world.js';
 
@@ -23,7 +22,8 @@ const scan = (gpus: readonly GpuReading[], nowMs = 2000): Action => ({
 test('the GPU table sorts by each column and then by index, with unknown values last', async () => {
 	let state = await stateOf(await createScene(), size);
 	const orders: Record<string, string> = {};
-	for (const key of sortKeys) {
+	const keys = ['gpu', 'state', 'owner', 'held', 'ends', 'utilization', 'memory', 'temperature', 'power'];
+	for (const key of keys) {
 		expect(state.gpus.sort.by).toBe(key);
 		orders[key] = `${order(state).join('')} ${order(after(state, 'invert-sort')).join('')}`;
 		state = after(state, 'sort-next');

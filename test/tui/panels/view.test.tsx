@@ -1,7 +1,6 @@
 import {expect, test} from 'vitest';
 import type {State} from '../../../source/tui/state/state.js';
-import {fittingColumns} from '../../../source/tui/panels/gpus/fit.js';
-import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
+import {fittingColumns, GpuTable} from '../../../source/tui/panels/gpus/gpus-panel.js';
 import {Header} from '../../../source/tui/panels/header.js';
 import {totalWidth} from '../../../source/format/text/columns.js';
 import {commonMemory, gibibytes, inventory, processText, shortModel} from '../../../source/format/readings.js';

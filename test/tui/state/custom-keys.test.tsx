@@ -5,7 +5,7 @@ import {checkSetting, checkText} from '../../../source/config/schema.js';
 import {panelNames} from '../../../source/tui/state/panels/state.js';
 import {bindings, intentOf} from '../../../source/tui/keys/bindings.js';
 import {actions, bindingsWith} from '../../../source/tui/keys/custom.js';
-import {release} from '../../../source/tui/commands/release.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
 import {endSession, startMonitor, type Session} from '../_harness.js';
 import {createScene} from '../_world.js';
 
@@ -125,7 +125,7 @@ test('a key of top.keys wins over the default key of another action, but only in
 	await session.press('n', '3');
 	await session.shows('r Reserve');
 	await session.press('?');
-	await session.shows(/ 7 +the GPUs of all hosts/v);
+	await session.shows(/ 7 +GPUs of all hosts/v);
 });
 
 test('top.keys can be a map or a text, in which a number means a digit key', () => {

@@ -3,7 +3,8 @@ import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import {recorded, seriesOf, type UtilizationHistory} from '../../../source/core/live/utilization-history.js';
 import {emptyGraphs} from '../../../source/tui/state/state.js';
-import {graphRow, sparkRuns, type GraphStyle, type Values} from '../../../source/tui/widgets/graph-characters.js';
+import {graphRow, type GraphStyle, type Values} from '../../../source/tui/widgets/graph.js';
+import {sparkRuns} from '../../../source/tui/widgets/sparkline.js';
 import {gpuReading} from '../_world.js';
 
 const tag = gpuReading(0).uuid!;

@@ -32,7 +32,7 @@ test.each([
 		['y'],
 		'ERR Nothing released: that reservation of GPU 0 has already ended',
 	],
-	['a later one', renewed, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has ended'],
+	['a later one', renewed, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has already ended'],
 	[
 		'that of another account',
 		taken,
@@ -40,7 +40,7 @@ test.each([
 		[keys.enter],
 		'ERR Nothing extended: that reservation of GPU 0 has already ended',
 	],
-	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended'],
+	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has already ended'],
 ])('the keys x and e do nothing if the reservation became %s (case %#)', async (_, change, open, commit, text) => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('alice', {leaseId: 'other'})}});
 	session = startMonitor(box);

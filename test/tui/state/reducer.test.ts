@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {State} from '../../../source/tui/state/state.js';
-import {release} from '../../../source/tui/commands/release.js';
-import {reserve} from '../../../source/tui/commands/reserve.js';
-import {reservationOf, type ReserveForm} from '../../../source/tui/commands/shared/reserve-form.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
+import {reserve} from '../../../source/tui/commands/reserve/reserve.js';
+import {reservationOf, type ReserveForm} from '../../../source/tui/commands/reserve/form.js';
 import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, lease, run} from '../_world.js';
 import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';

@@ -28,7 +28,7 @@ type Row = {
 const sortKeys: readonly Key[] = ['size', 'user'];
 const membersOf = (row: Row): readonly Row[] => row.members ?? [row];
 
-const rules: RowRules<Row, Key, string> & TableView<Row, Key>['rules'] = {
+const rules: RowRules<Row, string> & TableView<Row>['rules'] = {
 	keysOf: ({index, name}) => (name === undefined ? [`#${index}`] : [name, `#${index}`]),
 	membersOf,
 	placeOf: ({index}) => index,
@@ -77,7 +77,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 type Shown = {
-	readonly table: TableState<Key>;
+	readonly table: TableState;
 	readonly all: readonly Row[];
 	readonly height: number;
 	readonly isFolded: boolean;
@@ -98,7 +98,7 @@ const rowsOf = (shown: Shown): readonly Row[] => {
 	return sortedRows(shown.isFolded ? folded(rows) : rows, shown.table.sort, rules, 'alice');
 };
 
-const viewOf = (shown: Shown): TableView<Row, Key> => ({
+const viewOf = (shown: Shown): TableView<Row> => ({
 	rows: rowsOf(shown),
 	all: shown.all,
 	height: shown.height,
@@ -171,7 +171,7 @@ const statesOf = ({
 	readonly isCentered: boolean;
 	readonly steps: readonly Step[];
 }): ReadonlyArray<{readonly before: Shown; readonly step: Step; readonly after: Shown}> => {
-	let before = settled({table: initialTableBy<Key>('size'), all: rows, height, isFolded: false, isCentered});
+	let before = settled({table: initialTableBy('size'), all: rows, height, isFolded: false, isCentered});
 	return steps.map((step) => {
 		const after = settled(changed(before, step));
 		const state = {before, step, after};
@@ -229,7 +229,7 @@ test('the rows of a table are in the order of the sorted column, with unknown va
 		fc.property(anyRun, (run) => {
 			for (const {after} of statesOf(run)) {
 				const {by, isInverted} = after.table.sort;
-				const values = rowsOf(after).map((row) => row[by]);
+				const values = rowsOf(after).map((row) => row[by as Key]);
 				const known = values.filter((value) => value !== undefined);
 				const ascending = known.toSorted((a, b) => compareIn({by: '', isInverted: false}, a, b));
 				expect(values.slice(0, known.length)).toEqual(isInverted ? ascending.toReversed() : ascending);

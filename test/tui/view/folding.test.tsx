@@ -8,7 +8,7 @@ import {tableRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, keys, pressing, startMonitor, stateOf, type Session, type Step} from '../_harness.js';
 import {eventsArrived} from '../_scene.js';
 import {busy, createBox, gpuReading, lease, run, type Box} from '../_world.js';
-import {release} from '../../../source/tui/commands/release.js';
+import {release} from '../../../source/tui/commands/reservations/release.js';
 import {createLarge} from './_large.js';
 
 let session: Session | undefined;

@@ -87,7 +87,7 @@ test('a screen reader gets the options as lines', async () => {
 			'  follows the background of the terminal'.padEnd(92) + '  1 of 8',
 			'',
 			'  S saves your changes to your config for next time',
-			'Keys: Enter Apply  S Keep  Up Down Choose  Left Right Change  Esc Cancel',
+			'Keys: Enter Apply  S Save  Up Down Choose  Left Right Change  Esc Cancel',
 		),
 	);
 });

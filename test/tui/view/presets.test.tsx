@@ -2,12 +2,11 @@
 import {expect, test} from 'vitest';
 import fc from 'fast-check';
 import {gpuColumnNames, presetNames, type PresetName} from '../../../source/format/monitor-settings.js';
-import {fittingColumns} from '../../../source/tui/panels/gpus/fit.js';
+import {fittingColumns, GpuTable} from '../../../source/tui/panels/gpus/gpus-panel.js';
 import {totalWidth} from '../../../source/format/text/columns.js';
 import {listedColumns} from '../../../source/tui/state/view/state.js';
 import {selectedGpu, visibleRows} from '../../../source/tui/state/gpus/rows.js';
 import {tableRowsOf} from '../../../source/tui/layout.js';
-import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
 import {after, frameOf, stateOf, textOf, type Step} from '../_harness.js';
 import {eventsArrived} from '../_scene.js';

@@ -4,7 +4,7 @@ import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {HostAnswer, HostsPort} from '../../ports.js';
 import type {Complaint} from '../../state/messages.js';
-import type {EffectContext, Outcome} from '../command.js';
+import type {Done, EffectContext, Outcome} from '../command.js';
 import type {RemoteHolding} from './target.js';
 
 /** The exit code if GPUs are not available now. */
@@ -65,19 +65,21 @@ Changes a reservation on another host. The host compares the reservation's id wh
 never changed.
 
 @param words - The command and its flags. They name the reservation by its id, if it has one.
+@param success - The outcome if the host makes the change.
 @throws CanhazgpuError if the connection fails, or if a host with an older version reports another reservation.
 */
-export async function changeOnHost<Held extends RemoteHolding>(
+export async function changeOnHost(
 	context: EffectContext,
-	held: Held,
+	held: RemoteHolding,
 	words: (held: RemoteHolding) => readonly string[],
-): Promise<HostAnswer> {
+	success: Done,
+): Promise<Outcome> {
 	const port = hostsPort(context);
-	const answer = await port.run(held.host, words(held), {isUnbounded: false});
-	if (held.leaseId === undefined || !knowsNoLease(answer)) {
-		return answer;
+	let answer = await port.run(held.host, words(held), {isUnbounded: false});
+	if (held.leaseId !== undefined && knowsNoLease(answer)) {
+		await requireStillHeld(port, held);
+		answer = await port.run(held.host, words({...held, leaseId: undefined}), {isUnbounded: false});
 	}
 
-	await requireStillHeld(port, held);
-	return port.run(held.host, words({...held, leaseId: undefined}), {isUnbounded: false});
+	return answer.exitCode === 0 ? success : refusedByHost(held.host, answer);
 }

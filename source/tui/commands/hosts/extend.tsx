@@ -3,13 +3,13 @@ import {longDuration, typedDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
-import {secondsOf, valueOf} from '../shared/form-values.js';
+import {secondsOf, valueOf} from '../../state/form.js';
 import {Form as FormDialog} from '../../dialogs/form.js';
 import {formOf, type Form} from '../../state/dialogs.js';
 import type {GpuLine} from '../../state/hosts/lines.js';
-import {extend} from '../extend.js';
+import {extend} from '../reservations/extend.js';
 import {defineCommand, succeeded} from '../command.js';
-import {changeOnHost, refusedByHost} from './answer.js';
+import {changeOnHost} from './answer.js';
 import {byHost, gpusOfReservation, remoteHolding, reasonAgainstHeld, type RemoteHolding} from './target.js';
 
 const wordsOf = ({gpus, leaseId}: RemoteHolding, duration: string): readonly string[] => [
@@ -35,10 +35,9 @@ export const extendOverHosts = defineCommand<Form<RemoteHolding>>({
 		shellCommand(['canhazgpu', 'extend', '--on', form.host, ...wordsOf(form, valueOf(form, 'duration'))]),
 	async perform(context, form) {
 		const by = secondsOf(form);
-		const answer = await changeOnHost(context, form, (held) => ['extend', ...wordsOf(held, typedDuration(by))]);
-		return answer.exitCode === 0
-			? succeeded(`extended ${gpuList(form.gpus)} of ${sanitize(form.host)} by ${longDuration(by)}`)
-			: refusedByHost(form.host, answer);
+		const done = `extended ${gpuList(form.gpus)} of ${sanitize(form.host)} by ${longDuration(by)}`;
+		const words = (held: RemoteHolding) => ['extend', ...wordsOf(held, typedDuration(by))];
+		return changeOnHost(context, form, words, succeeded(done));
 	},
 	submitWord: () => 'Extend',
 	Dialog: ({dialog}) => (

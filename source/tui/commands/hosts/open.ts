@@ -16,7 +16,7 @@ export const openHost = defineCommand({
 		const line = selectedHostLine(store.getState())!;
 		if (line.isOwn) {
 			store.dispatch({kind: 'focus-gpus'});
-			return;
+			return undefined;
 		}
 
 		const {host} = line;
@@ -40,8 +40,6 @@ export const openHost = defineCommand({
 				flash = {level: 'error', text: sanitize(error.message)};
 			}
 		});
-		if (flash !== undefined) {
-			store.dispatch({kind: 'done', flash});
-		}
+		return flash && {kind: 'done', flash};
 	},
 });

@@ -7,9 +7,9 @@ import {ask, type Confirmation} from '../../state/dialogs.js';
 import type {GpuLine} from '../../state/hosts/lines.js';
 import {Confirm} from '../../dialogs/confirm.js';
 import {Label} from '../../widgets/label.js';
-import {release} from '../release.js';
+import {release} from '../reservations/release.js';
 import {defineCommand, succeeded} from '../command.js';
-import {changeOnHost, refusedByHost} from './answer.js';
+import {changeOnHost} from './answer.js';
 import {byHost, gpusOfReservation, nodesOf, remoteHolding, reasonAgainstHeld, type RemoteHolding} from './target.js';
 
 type RemoteRelease = RemoteHolding & {
@@ -59,10 +59,9 @@ export const releaseOverHosts = defineCommand<Confirmation<RemoteRelease>>({
 	}),
 	shellCommand: shellCommandOf,
 	async perform(context, dialog) {
-		const answer = await changeOnHost(context, dialog, (held) => ['release', ...wordsOf(held)]);
-		return answer.exitCode === 0
-			? succeeded(`released ${gpuList(dialog.gpus)} of ${sanitize(dialog.host)}`, shellCommandOf(dialog))
-			: refusedByHost(dialog.host, answer);
+		const done = `released ${gpuList(dialog.gpus)} of ${sanitize(dialog.host)}`;
+		const words = (held: RemoteHolding) => ['release', ...wordsOf(held)];
+		return changeOnHost(context, dialog, words, succeeded(done, shellCommandOf(dialog)));
 	},
 	Dialog: RemoteReleaseDialog,
 });

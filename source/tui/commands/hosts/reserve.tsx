@@ -12,12 +12,11 @@ import type {HostAnswer} from '../../ports.js';
 import {Form as FormDialog} from '../../dialogs/form.js';
 import {formOf, type Form} from '../../state/dialogs.js';
 import type {HostLine} from '../../state/hosts/lines.js';
-import type {Flash} from '../../state/messages.js';
+import {complaintText, type Flash} from '../../state/messages.js';
 import type {State} from '../../state/state.js';
 import {Label} from '../../widgets/label.js';
-import {reserve} from '../reserve.js';
-import {reserveThese} from '../shared/reservation.js';
-import {flagsOf, reservationOf, reserveFormFields, type ReserveForm} from '../shared/reserve-form.js';
+import {reserve, reserveThese} from '../reserve/reserve.js';
+import {flagsOf, reservationOf, reserveFormFields, type ReserveForm} from '../reserve/form.js';
 import {defineCommand, type EffectContext, type Outcome} from '../command.js';
 import {hostsPort, refusedByHost} from './answer.js';
 import {byHost, gpuLinesOf, nodesOf} from './target.js';
@@ -110,7 +109,7 @@ async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Prom
 		}
 
 		const outcome = refusedReservation(form.host, answer) as Extract<Outcome, {kind: 'refused'}>;
-		return {level: 'error', text: [outcome.complaint.message, outcome.complaint.hint].filter(Boolean).join('. ')};
+		return {level: 'error', text: complaintText(outcome.complaint)};
 	};
 
 	const begun = await context.waits.begin(async ({signal, onWaiting}) => {

@@ -5,7 +5,7 @@ import {hostLines, selectedHostLine} from '../../state/hosts/rows.js';
 import type {State} from '../../state/state.js';
 import type {AskingDialog} from '../../state/dialogs.js';
 import {noFilter} from '../../state/table/state.js';
-import {reasonAgainstDoing} from '../shared/reasons.js';
+import {reasonAgainstDoing} from '../reasons.js';
 import type {MonitorCommand, MonitorCommandOf} from '../command.js';
 
 /** Returns the state for a key that acts on this host: the GPU is selected, and tags and the filter of the hidden GPU table do not apply. */

@@ -9,10 +9,11 @@ import {choose, type Choice} from '../../state/dialogs.js';
 import {gpuTable, rowWith, selectedGpus} from '../../state/gpus/rows.js';
 import {chosenProcesses} from '../../state/processes/rows.js';
 import type {ProcessRow} from '../../state/processes/state.js';
+import {neighborOf} from '../../state/ring.js';
 import type {State} from '../../state/state.js';
 import type {EffectContext} from '../command.js';
-import {ownProcesses, problemText} from '../shared/own-scan.js';
-import {firstReason, reasonAgainstGpus} from '../shared/reasons.js';
+import {firstReason, reasonAgainstGpus} from '../reasons.js';
+import {ownProcesses, problemText} from './own-scan.js';
 
 export const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies readonly SignalName[];
 
@@ -37,18 +38,16 @@ export const signalChoice = (targets: readonly Target[], more: Partial<Signal> =
 export const sentTo = ({targets, chosen, isTogether}: Signal): readonly Target[] =>
 	isTogether ? targets : [targets[chosen]!];
 
-const around = (index: number, by: number, count: number): number => (index + by + count) % count;
-
 export const chooseProcess =
-	(by: 1 | -1) =>
-	(choice: SignalChoice): SignalChoice => ({...choice, chosen: around(choice.chosen, by, choice.targets.length)});
-
-export const chooseSignal =
 	(by: 1 | -1) =>
 	(choice: SignalChoice): SignalChoice => ({
 		...choice,
-		signal: signals[around(signals.indexOf(choice.signal), by, signals.length)]!,
+		chosen: (choice.chosen + by + choice.targets.length) % choice.targets.length,
 	});
+
+export const chooseSignal =
+	(by: 1 | -1) =>
+	(choice: SignalChoice): SignalChoice => ({...choice, signal: neighborOf(signals, choice.signal, by)});
 
 const isInTable = ({panels}: State): boolean => panels.focus === 'processes';
 

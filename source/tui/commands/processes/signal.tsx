@@ -8,9 +8,9 @@ import {shellCommand} from '../../../format/text/shell.js';
 import {Confirm} from '../../dialogs/confirm.js';
 import type {SendSignal} from '../../ports.js';
 import {Label} from '../../widgets/label.js';
-import {problemText, scanProcesses} from '../shared/own-scan.js';
-import {firstReason, reasonAgainstDoing} from '../shared/reasons.js';
-import {defineCommand, failed, halfDone, succeeded, warning} from '../command.js';
+import {firstReason, reasonAgainstDoing} from '../reasons.js';
+import {defineCommand, failed, succeeded, warning} from '../command.js';
+import {problemText, scanProcesses} from './own-scan.js';
 import {
 	chooseProcess,
 	chooseSignal,
@@ -87,9 +87,7 @@ export const signal = defineCommand<SignalChoice>({
 	reasonAgainst: firstReason(reasonAgainstDoing, reasonAgainstProcesses),
 	async begin(context) {
 		const opened = await signalChoiceFor(context);
-		if (opened !== undefined) {
-			context.store.dispatch(typeof opened === 'string' ? warning(sentence(opened)) : {kind: 'opened', dialog: opened});
-		}
+		return typeof opened === 'string' ? warning(sentence(opened)) : opened && {kind: 'opened', dialog: opened};
 	},
 	shellCommand: (choice) => shellCommand(['kill', `-${choice.signal.slice(3)}`, ...pidsOf(sentTo(choice)).map(String)]),
 	async perform({world, ports: {sendSignal, inspectProcesses}}, choice) {
@@ -128,7 +126,7 @@ export const signal = defineCommand<SignalChoice>({
 		const pids = [...sent];
 		const words = `sent ${name} to process${pids.length === 1 ? '' : 'es'} ${pids.join(', ')}`;
 		const command = `kill -${name.slice(3)} ${pids.join(' ')}`;
-		return failure === undefined ? succeeded(words, command) : halfDone(`${words}, but ${failure}`, command);
+		return failure === undefined ? succeeded(words, command) : warning(`${words}, but ${failure}`, command);
 	},
 	dialogKeys: [
 		{keys: ['right', 'tab'], change: chooseSignal(1), footer: ['Tab', 'Signal']},

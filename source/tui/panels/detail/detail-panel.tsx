@@ -1,5 +1,5 @@
 /** The panel about the selected GPU. Shows everything that its row in the table does not show. */
-import {useCallback, type ReactElement} from 'react';
+import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {byMemory, gibibytes, processText} from '../../../format/readings.js';
@@ -9,11 +9,10 @@ import {graphRowsOf} from '../../layout.js';
 import {waitingOf} from '../../state/queue/rows.js';
 import type {State} from '../../state/state.js';
 import {selectedGpus, selectedRow} from '../../state/gpus/rows.js';
-import {useDispatch, useMonitor} from '../../state/use-monitor.js';
+import {useMonitor} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
-import {firstLine, ScrollLines} from '../../widgets/scroll-lines.js';
-import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {PanelFrame, useInnerWidth, useScroll, type PanelProperties} from '../shared/panel-frame.js';
 import {areProcessesHidden, hasIdleWords, IdleWords, noteText, placeText} from '../shared/row-words.js';
 import {Drain, factsText, Instance, Waiters, waitersOf} from './facts.js';
 import {DetailGraphs} from './graphs.js';
@@ -76,7 +75,7 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 }
 
 /** Returns `GPU 0`, or `GPU 0 of 0-7` if its reservation is shown as one row. */
-export function amongText(index: number, state: State): string {
+function amongText(index: number, state: State): string {
 	const gpus = selectedGpus(state);
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
 }
@@ -93,9 +92,7 @@ function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
 }
 
 function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: StatusRow}): ReactElement {
-	const dispatch = useDispatch();
 	const about = useMonitor((state) => amongText(row.index, state));
-	const scroll = useMonitor(({panels}) => panels.scroll.detail);
 	const {frame} = useDrawing();
 	// Each line begins with a blank, which is not part of this width.
 	const innerWidth = useInnerWidth(width) - 1;
@@ -104,25 +101,21 @@ function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: Status
 	// The graphs get the lines that the text does not need.
 	const shown = Math.min(most, lines.length);
 	const hasGraphs = most < rows;
-	const first = firstLine(scroll, lines.length, shown);
-	const limitScroll = useCallback(
-		(last: number) => {
-			dispatch({kind: 'scroll-limited', panel: 'detail', beyond: scroll, first: last});
-		},
-		[dispatch, scroll],
-	);
+	const {first, to, range} = useScroll('detail', lines.length, shown);
 	const model = sanitize(row.reading?.name ?? '');
 	return (
 		<PanelFrame
 			name="detail"
 			about={about}
 			beside={frame === 'ruled' && rows < 2 ? <BriefWords row={row} /> : <Label>{model}</Label>}
-			end={rangeText(first, Math.min(lines.length, first + shown), lines.length)}
+			end={range}
 			width={width}
 			rows={rows}
 		>
 			<Box flexDirection="column" paddingLeft={1}>
-				<ScrollLines lines={lines} rows={shown} scroll={scroll} onBeyond={limitScroll} />
+				<Box flexDirection="column" height={shown} flexShrink={0} overflowY="hidden">
+					{lines.slice(first, to)}
+				</Box>
 				{hasGraphs && frame !== 'plain' ? (
 					<DetailGraphs row={row} rows={rows - shown} width={innerWidth + 1} />
 				) : undefined}

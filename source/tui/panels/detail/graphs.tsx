@@ -15,8 +15,7 @@ import {ownRange, type PastRange} from '../../state/panels/state.js';
 import type {State} from '../../state/state.js';
 import {useMonitor, useStore} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {Graph, graphMargin, type TimeMark} from '../../widgets/graph.js';
-import {graphStyleOf, valuesWithin} from '../../widgets/graph-characters.js';
+import {Graph, graphMargin, graphStyleOf, valuesWithin, type TimeMark} from '../../widgets/graph.js';
 import {Label} from '../../widgets/label.js';
 import {shownHistory, shownValues, spanText} from '../shared/past-values.js';
 

@@ -69,7 +69,7 @@ const titles = Object.fromEntries(columns.map(({name, title}) => [name, title]))
 	Record<ProcessCellName, string>
 >;
 
-export type PlacedProcess = {
+type PlacedProcess = {
 	readonly process: GpuProcess;
 	readonly depth: number;
 };

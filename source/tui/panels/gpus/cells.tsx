@@ -4,14 +4,13 @@ import {Box} from 'ink';
 import {seriesOf} from '../../../core/live/utilization-history.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {truncate, widthOf} from '../../../format/text/width.js';
-import {gpuText, meanOf, membersOf, type TableRow} from '../../state/gpus/fold.js';
-import {tagOf} from '../../state/gpus/state.js';
+import {gpuText, meanOf, membersOf, tagOf, type TableRow} from '../../state/gpus/fold.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {Label} from '../../widgets/label.js';
+import {FixedLabel, Label} from '../../widgets/label.js';
 import {Sparkline} from '../../widgets/sparkline.js';
-import type {Values} from '../../widgets/graph-characters.js';
+import type {Values} from '../../widgets/graph.js';
 import {OwnerName} from '../shared/row-words.js';
 
 type Properties = CellProperties<TableRow>;
@@ -41,9 +40,7 @@ export function Owner({row, above, below}: Properties): ReactElement {
 	const [top, middle, bottom] = isAscii ? '+|+' : '╭│╰';
 	return (
 		<Box>
-			<Box flexShrink={0}>
-				<Label tone="frame">{isNotFirst ? (isNotLast ? middle : bottom) : isNotLast ? top : ' '}</Label>
-			</Box>
+			<FixedLabel tone="frame">{isNotFirst ? (isNotLast ? middle : bottom) : isNotLast ? top : ' '}</FixedLabel>
 			<OwnerName row={row} />
 		</Box>
 	);

@@ -1,30 +1,25 @@
-/** The columns of the GPU table. `format/monitor-settings.ts` has their order and the default choice, `fit.ts` the order in which they disappear. */
-import type {ComponentType, ReactElement} from 'react';
+/** The columns of the GPU table. `format/monitor-settings.ts` has their order and the default choice, `gpus-panel.tsx` the order in which they disappear. */
+import type {ReactElement} from 'react';
 import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {shortBusId, shortModel} from '../../../format/readings.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import type {TableRow} from '../../state/gpus/fold.js';
-import type {CellProperties} from '../../table/data-table.js';
 import {Label} from '../../widgets/label.js';
 import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
 import {EndTime, noteText, StateWord} from '../shared/row-words.js';
+import type {TableColumn} from '../../table/table-panel.js';
 import {GpuNumbers, History, Owner} from './cells.js';
 import {ProcessCell} from './process-cell.js';
 
-type GpuColumn = {
-	readonly title: string;
+type GpuColumn = Omit<TableColumn<TableRow>, 'emphasisOf'> & {
 	/** The description in the column chooser. */
 	readonly meaning: string;
-	/** Minimum width in terminal columns, including bars. */
-	readonly width: number;
 	/** Maximum widths, one for each round in which the columns share spare width. */
 	readonly growth?: readonly number[];
-	readonly align?: 'end';
 	/** The source of the values: the store or the GPU tool. Values are old while their source does not answer. */
 	readonly source?: 'store' | 'tool';
 	/** Whether all GPUs of a reservation have the same value. */
 	readonly isOfReservation?: boolean;
-	readonly Cell: ComponentType<CellProperties<TableRow>>;
 };
 
 /** Shows a text, or a dash if there is none. */

@@ -1,23 +1,151 @@
-import type {ReactElement} from 'react';
-import {tableRowsOf} from '../../layout.js';
+/** The panel of GPUs. Its table has a row for each GPU, or for each reservation of several GPUs. */
+import {useMemo, type ReactElement} from 'react';
+import {gpuColumnNames, usualGpuColumns, type GpuColumnName} from '../../../format/monitor-settings.js';
+import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
+import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.js';
+import {widthOf} from '../../../format/text/width.js';
+import {layoutOf, tableRowsOf} from '../../layout.js';
+import {gpuText, type TableRow} from '../../state/gpus/fold.js';
+import {visibleRows} from '../../state/gpus/rows.js';
 import type {State} from '../../state/state.js';
-import {taggedGpus, visibleRows} from '../../state/gpus/rows.js';
+import {isFiltered} from '../../state/table/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
-import {useTable} from '../../table/use-table.js';
-import {Label} from '../../widgets/label.js';
+import {shownColumns} from '../../state/view/state.js';
+import {blockWidthOf, DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
+import {Label, type Emphasis} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
-import {TableOrder} from '../shared/table-order.js';
+import {leastWithBar} from '../shared/readings.js';
+import {fitColumns, TableOrder, useTable} from '../../table/table-panel.js';
+import {isRepeated} from './cells.js';
 import {gpuColumns} from './columns.js';
-import {GpuTable} from './gpu-table.js';
+
+/**
+Columns that shrink or disappear if space is short, in this order. The GPU, its state, its owner and its load always stay. A load of 8 or 4 terminal
+columns is only a number, without a bar.
+*/
+const sacrifices: ReadonlyArray<Sacrifice<GpuColumnName>> = [
+	['note', 0],
+	['history', 0],
+	['power', 0],
+	['kind', 0],
+	['held', 0],
+	['process', 14],
+	['memory', 8, 'at once'],
+	['utilization', 4, 'at once'],
+	['process', 0],
+	// These columns disappear last, because they are shown only if the user chose them or if the GPU models differ.
+	['pci', 0],
+	['numa', 0],
+	['clock', 0],
+	['fan', 0],
+	['model', 0],
+	['temperature', 0],
+	['ends', 0],
+	['owner', 4],
+];
+
+/** The rounds in which the columns share spare width. A column without a width for a round doesn't grow in it. */
+const growth = Array.from(
+	{length: Math.max(...gpuColumnNames.map((name) => gpuColumns[name].growth?.length ?? 0))},
+	(_, round): GrowthRound<GpuColumnName> =>
+		Object.fromEntries(gpuColumnNames.map((name) => [name, gpuColumns[name].growth?.[round]])),
+);
+
+/** The facts that the choice of columns depends on, besides the width. None changes when users come and go, so columns do not jump. */
+type GpuColumnNeeds = {
+	readonly chosen?: readonly GpuColumnName[];
+	/** Length of the longest list of GPUs in a row. */
+	readonly gpu?: number;
+	/** Length of the longest name of a model. */
+	readonly model?: number;
+};
+
+/** Maximum width of a list of GPUs. A longer list is shortened before the number of GPUs at its end. */
+const mostGpuWidth = 14;
+const leastModelWidth = 5;
+const mostModelWidth = 24;
+
+const within = (width: number, least: number, most: number): number => Math.max(least, Math.min(width, most));
+
+/** Returns as many of the chosen columns as fit into `width`, with the width of each. */
+export function fittingColumns(
+	width: number,
+	{chosen = usualGpuColumns, gpu = 0, model = gpuColumns.model.width}: GpuColumnNeeds = {},
+): ReadonlyArray<Column<GpuColumnName>> {
+	const needed: Partial<Record<GpuColumnName, number>> = {
+		gpu: within(gpu, gpuColumns.gpu.width, mostGpuWidth),
+		model: within(model, leastModelWidth, gpuColumns.model.width),
+	};
+	const least = chosen.map((name) => ({
+		name,
+		width: needed[name] ?? gpuColumns[name].width,
+		align: gpuColumns[name].align,
+	}));
+	const rounds = growth.map((round) => ({...round, model: Math.min(model, mostModelWidth)}));
+	return fitColumns(width, least, {sacrifices, growth: rounds, last: ['process', 'note', 'owner']});
+}
+
+const longest = (rows: readonly TableRow[], textOf: (row: TableRow) => string): number =>
+	Math.max(0, ...rows.map((row) => widthOf(textOf(row))));
+
+function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
+	const rows = useMonitor(visibleRows);
+	const chosen = useMonitor(shownColumns);
+	const isStale = useMonitor(({connection}) => connection.kind === 'lost');
+	const hasScanFailed = useMonitor(({scanFailure}) => scanFailure !== undefined);
+	const memory = useMonitor(({observation}) => commonMemory(observation?.gpus ?? []));
+	const gpu = longest(rows, gpuText);
+	const model = longest(rows, ({reading}) => shortModel(reading?.name ?? ''));
+	return useMemo(
+		() =>
+			fittingColumns(width, {chosen, gpu, model}).map(({name, width: columnWidth, align}): DataColumn<TableRow> => {
+				const {title, source, isOfReservation = false, Cell} = gpuColumns[name];
+				const isOld = (source === 'store' && isStale) || (source === 'tool' && hasScanFailed);
+				const emphasisOf = isOld
+					? (): Emphasis => 'old'
+					: isOfReservation
+						? (cell: CellProperties<TableRow>): Emphasis => (isRepeated(cell) ? 'repeated' : 'normal')
+						: undefined;
+				const hasMemory = name === 'memory' && columnWidth >= leastWithBar && memory !== undefined;
+				// The line that connects the GPUs of a reservation is drawn in the blank before the owner.
+				const isOwner = name === 'owner';
+				return {
+					name,
+					title: hasMemory ? `${title}/${gibibytes(memory)}` : isOwner ? ` ${title}` : title,
+					width: isOwner ? columnWidth + 1 : columnWidth,
+					gap: isOwner ? 0 : 1,
+					align,
+					Cell,
+					emphasisOf,
+				};
+			}),
+		[width, chosen, gpu, model, isStale, hasScanFailed, memory],
+	);
+}
+
+/** Shows the table. `width` is in terminal columns, and `height` in lines including the head. */
+export function GpuTable({width, height}: {readonly width: number; readonly height: number}): ReactElement {
+	const filter = useMonitor((state) => state.gpus.filter);
+	const blocks = useMonitor((state) => layoutOf(state).tableColumns);
+	const columns = useColumns(blockWidthOf(width, blocks));
+	const {table} = useTable('gpus', blocks * (height - 1));
+	return (
+		<DataTable
+			{...table}
+			columns={columns}
+			height={height}
+			width={width}
+			blocks={blocks}
+			empty={isFiltered(filter) ? <Label tone="dim">No GPU matches; Esc clears the filter</Label> : undefined}
+		/>
+	);
+}
 
 const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({members}) => members !== undefined);
 
 /** Adds to the panel's title the preset, the order, and whether each row is a reservation. */
 function Order(): ReactElement {
 	const {preset} = useMonitor(({view}) => view);
-	const sort = useMonitor(({gpus}) => gpus.sort);
-	const filter = useMonitor(({gpus}) => gpus.filter);
-	const tagged = useMonitor((state) => taggedGpus(state).length);
 	const hasFolds = useMonitor(hasFoldedRows);
 	return (
 		<>
@@ -26,7 +154,7 @@ function Order(): ReactElement {
 					preset <Label tone="strong">{preset}</Label>
 				</Label>
 			)}
-			<TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => gpuColumns[name].title.trim()} />
+			<TableOrder name="gpus" columns={gpuColumns} />
 			{hasFolds ? (
 				<Label>
 					by reservation <Label tone="key">g</Label>

@@ -2,30 +2,24 @@
 import type {ComponentType} from 'react';
 import {splitText} from '../../../format/free-gpus.js';
 import {shortModel} from '../../../format/readings.js';
-import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.js';
 import {sanitize} from '../../../format/text/text.js';
-import {namedHost, type GpuLine, type TotalLine} from '../../state/hosts/lines.js';
-import {markerWidth} from '../../table/data-table.js';
-import {loadColumns} from '../../table/load-columns.js';
-import {Label} from '../../widgets/label.js';
+import {namedHost, type GpuLine, type HostLine, type TotalLine} from '../../state/hosts/lines.js';
+import type {CellProperties} from '../../table/data-table.js';
+import {Label, type Emphasis} from '../../widgets/label.js';
 import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
+import type {Fit, TableColumn} from '../../table/table-panel.js';
 import {End, Owner, Process, State, TotalFree, TotalMemory, TotalUtilization} from './host-cells.js';
 
-export type HostColumnName =
+type HostColumnName =
 	'host' | 'gpu' | 'state' | 'owner' | 'ends' | 'utilization' | 'memory' | 'temperature' | 'model' | 'process';
 
-type HostColumn = {
-	readonly title: string;
-	/** Minimum width in terminal columns, including bars. */
-	readonly width: number;
-	readonly align?: 'end';
+type HostColumn = Pick<TableColumn<HostLine>, 'title' | 'width' | 'align'> & {
 	readonly Cell: ComponentType<{readonly line: GpuLine; readonly width: number}>;
 	/** The cell in the subtotals of a host. Without it, the subtotals leave the column empty. */
 	readonly Total?: ComponentType<{readonly line: TotalLine; readonly width: number}>;
 };
 
-/** The columns in their order. */
-export const hostColumns: Readonly<Record<HostColumnName, HostColumn>> = {
+const columns: Readonly<Record<HostColumnName, HostColumn>> = {
 	host: {
 		title: 'HOST',
 		width: 12,
@@ -88,31 +82,52 @@ export const hostColumns: Readonly<Record<HostColumnName, HostColumn>> = {
 	},
 };
 
-/** Columns that shrink or disappear if space is short, in this order. The host and the state are always shown. */
-const sacrifices: ReadonlyArray<Sacrifice<HostColumnName>> = [
-	['process', 0],
-	['memory', 8, 'at once'],
-	['utilization', 4, 'at once'],
-	['temperature', 0],
-	['model', 0],
-];
+/** Returns the emphasis of a cell. Names that repeat the row above, and values of a host that does not answer, are faint. */
+const emphasisOf =
+	(name: string) =>
+	({row, above}: CellProperties<HostLine>): Emphasis =>
+		row.kind === 'total'
+			? 'selected'
+			: name === 'host'
+				? above !== undefined && namedHost(above) === namedHost(row)
+					? 'old'
+					: 'normal'
+				: row.kind === 'gpu' && row.isLast
+					? 'old'
+					: 'normal';
 
-const growth: ReadonlyArray<GrowthRound<HostColumnName>> = [
-	{host: 15},
-	{owner: 10},
-	{host: 20, process: 20},
-	{host: 24, owner: 16, model: 16, process: 30},
-	{utilization: 12 + numberWidth, memory: 12 + numberWidth, model: 24},
-	{utilization: 20 + numberWidth, memory: 20 + numberWidth, process: 60},
-];
+export const hostColumns = Object.fromEntries(
+	Object.entries(columns).map(([name, {Cell, Total, ...column}]): [string, TableColumn<HostLine>] => [
+		name,
+		{
+			...column,
+			Cell: ({row, width}) =>
+				row.kind === 'gpu' ? (
+					<Cell line={row} width={width} />
+				) : row.kind === 'total' && Total !== undefined ? (
+					<Total line={row} width={width} />
+				) : undefined,
+			emphasisOf: emphasisOf(name),
+		},
+	]),
+) as Readonly<Record<HostColumnName, TableColumn<HostLine>>>;
 
-export const fittingColumns = (width: number): ReadonlyArray<Column<HostColumnName>> =>
-	loadColumns(
-		(Object.keys(hostColumns) as HostColumnName[]).map((name) => ({
-			name,
-			width: hostColumns[name].width,
-			align: hostColumns[name].align,
-		})),
-		{width: width - markerWidth, gap: 1},
-		{sacrifices, growth, last: ['process', 'host']},
-	);
+/** The host and the state are always shown. */
+export const hostFit: Fit<HostColumnName> = {
+	sacrifices: [
+		['process', 0],
+		['memory', 8, 'at once'],
+		['utilization', 4, 'at once'],
+		['temperature', 0],
+		['model', 0],
+	],
+	growth: [
+		{host: 15},
+		{owner: 10},
+		{host: 20, process: 20},
+		{host: 24, owner: 16, model: 16, process: 30},
+		{utilization: 12 + numberWidth, memory: 12 + numberWidth, model: 24},
+		{utilization: 20 + numberWidth, memory: 20 + numberWidth, process: 60},
+	],
+	last: ['process', 'host'],
+};

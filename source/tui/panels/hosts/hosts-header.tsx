@@ -1,22 +1,12 @@
 /** The two lines above the table of hosts: how many hosts answer, and the totals of all hosts. */
 import type {ReactElement} from 'react';
-import {states} from '../../../format/states.js';
 import {counted} from '../../../format/text/numbers.js';
 import {sanitize} from '../../../format/text/text.js';
 import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {Label} from '../../widgets/label.js';
-import {
-	Clock,
-	Count,
-	EdgeLine,
-	FixedLabel,
-	FreeCount,
-	PauseBadge,
-	TotalLoad,
-	TotalMemory,
-} from '../shared/header-parts.js';
+import {FixedLabel, Label} from '../../widgets/label.js';
+import {Clock, Count, Counts, EdgeLine, PauseBadge, TotalLoad, TotalMemory} from '../shared/header-parts.js';
 
 function Hosts({columns}: {readonly columns: number}): ReactElement {
 	const {requester, isReadonly} = useSettings();
@@ -53,22 +43,20 @@ function Hosts({columns}: {readonly columns: number}): ReactElement {
 }
 
 function Totals({columns}: {readonly columns: number}): ReactElement {
-	const {free, mine, others, drained, unreserved, errors, gpuCount, waiting, utilization, ...memory} =
-		useMonitor(hostTotals);
-	const {memoryUsedMiB: used, memoryTotalMiB: total} = memory;
-	const isShort = columns < 80;
+	const {
+		free,
+		gpuCount,
+		waiting,
+		utilization,
+		memoryUsedMiB: used,
+		memoryTotalMiB: total,
+		...counts
+	} = useMonitor(hostTotals);
 	return (
 		<EdgeLine
 			left={
 				<>
-					<FreeCount free={free} />
-					<Count word="Mine" count={mine} tone="mine" />
-					<Count word="Others" count={others} tone="others" />
-					{drained > 0 ? <Count word="Drained" count={drained} tone="plain" /> : undefined}
-					{unreserved > 0 ? (
-						<Count word={isShort ? 'Unres' : states.unreserved.short} count={unreserved} tone="warning" />
-					) : undefined}
-					{errors > 0 ? <Count word={isShort ? 'Err' : 'Error'} count={errors} tone="error" /> : undefined}
+					<Counts free={free} counts={counts} isShort={columns < 80} always={['mine', 'others']} />
 					<Label tone="dim">of {gpuCount}</Label>
 				</>
 			}

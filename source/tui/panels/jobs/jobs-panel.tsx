@@ -1,20 +1,18 @@
 /** The panel of detached jobs. It is shown alone, when its key is pressed. */
-import {useMemo, type ComponentType, type ReactElement} from 'react';
+import type {ComponentType, ReactElement} from 'react';
 import type {JobState} from '../../../core/model/jobs.js';
 import type {JobRow} from '../../../core/rules/jobs/rows.js';
 import {detailsCell, timeText} from '../../../format/jobs.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {JobSortKey} from '../../state/jobs/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
-import type {CellProperties, DataColumn} from '../../table/data-table.js';
+import type {CellProperties} from '../../table/data-table.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
-import {useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import type {PanelProperties} from '../shared/panel-frame.js';
 import {Nothing} from '../shared/readings.js';
-import {TablePanel} from '../../table/table-panel.js';
-import {jobColumns, jobTitles} from './columns.js';
+import {TablePanel, type Fit, type TableColumn} from '../../table/table-panel.js';
 
 type Properties = CellProperties<JobRow>;
 
@@ -40,14 +38,32 @@ const textCell = (textOf: (row: JobRow, now: number) => string): ComponentType<P
 		return text === '-' ? <Nothing /> : <Label>{text}</Label>;
 	};
 
-const cells: Readonly<Record<JobSortKey, ComponentType<Properties>>> = {
-	id: ({row}) => <Label tone="strong">{sanitize(row.id)}</Label>,
-	state: ({row}) => <Label tone={stateTones[row.state]}>{row.state}</Label>,
-	user: User,
-	gpus: ({row}) => (row.count === undefined ? <Nothing /> : <Label>{row.count}</Label>),
-	time: textCell(timeText),
-	command: ({row}) => <Label>{sanitize(row.command)}</Label>,
-	details: textCell(detailsCell),
+const columns = {
+	id: {title: 'ID', width: 6, Cell: ({row}) => <Label tone="strong">{sanitize(row.id)}</Label>},
+	state: {title: 'STATE', width: 9, Cell: ({row}) => <Label tone={stateTones[row.state]}>{row.state}</Label>},
+	user: {title: 'USER', width: 8, Cell: User},
+	gpus: {
+		title: 'GPUS',
+		width: 4,
+		align: 'end',
+		Cell: ({row}) => (row.count === undefined ? <Nothing /> : <Label>{row.count}</Label>),
+	},
+	time: {title: 'TIME', width: 6, align: 'end', Cell: textCell(timeText)},
+	command: {title: 'COMMAND', width: 24, Cell: ({row}) => <Label>{sanitize(row.command)}</Label>},
+	details: {title: 'DETAILS', width: 20, Cell: textCell(detailsCell)},
+} as const satisfies Readonly<Record<string, TableColumn<JobRow>>>;
+
+const fit: Fit<keyof typeof columns> = {
+	sacrifices: [
+		['command', 12],
+		['details', 12],
+		['gpus', 0],
+		['user', 4],
+		['command', 1],
+	],
+	growth: [{user: 12, command: 34}, {id: 10}],
+	last: ['details'],
+	gap: 2,
 };
 
 function emptyText({jobs: {filter}, seenJobs}: State): string {
@@ -64,19 +80,8 @@ function emptyText({jobs: {filter}, seenJobs}: State): string {
 		: 'no job is waiting or running, and none ended in the last day; to submit one: canhazgpu run --detach -- COMMAND';
 }
 
-export function JobsPanel(properties: PanelProperties): ReactElement {
-	const innerWidth = useInnerWidth(properties.width);
+export function JobsPanel(place: PanelProperties): ReactElement {
+	const empty = useMonitor(emptyText);
 	const isOld = useMonitor(({connection, seenJobs}) => connection.kind === 'lost' || seenJobs?.problem !== undefined);
-	const columns = useMemo(
-		() =>
-			jobColumns(innerWidth).map((column): DataColumn<JobRow> => ({
-				...column,
-				title: jobTitles[column.name],
-				gap: 2,
-				Cell: cells[column.name],
-				emphasisOf: isOld ? () => 'old' : undefined,
-			})),
-		[innerWidth, isOld],
-	);
-	return <TablePanel {...properties} name="jobs" columns={columns} titles={jobTitles} emptyText={emptyText} />;
+	return <TablePanel {...place} name="jobs" columns={columns} fit={fit} isOld={isOld} empty={empty} />;
 }

@@ -4,21 +4,19 @@ import {Box} from 'ink';
 import type {FreeGpus} from '../../../core/rules/pool/status.js';
 import {freeText} from '../../../format/free-gpus.js';
 import {gibibytes} from '../../../format/readings.js';
+import {states} from '../../../format/states.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {storeNow} from '../../state/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {loadTone, type Tone} from '../../themes/tones.js';
-import {Label} from '../../widgets/label.js';
+import {FixedLabel, Label} from '../../widgets/label.js';
 import {Meter} from '../../widgets/meter.js';
 
 /** Number of blanks between two parts of a line. */
 const gap = 2;
 
-/** A part of a line that is never cut off. */
-const Fixed = ({children}: {readonly children: ReactNode}): ReactElement => <Box flexShrink={0}>{children}</Box>;
-
-/** A line with parts at both ends. If there is not enough room, parts that are not `Fixed` are cut off. A screen reader gets the whole text. */
+/** A line with parts at both ends. If there is not enough room, parts that may shrink are cut off. A screen reader gets the whole text. */
 export function EdgeLine({left, right}: {readonly left: ReactNode; readonly right: ReactNode}): ReactElement {
 	const {frame} = useDrawing();
 	if (frame === 'plain') {
@@ -45,28 +43,47 @@ export function EdgeLine({left, right}: {readonly left: ReactNode; readonly righ
 /** Shows a word and a number. The number zero is faint. */
 export function Count({word, count, tone}: {readonly word: string; readonly count: number; readonly tone: Tone}) {
 	return (
-		<Fixed>
-			<Label tone={count > 0 ? tone : 'dim'}>
-				{word} {count}
-			</Label>
-		</Fixed>
+		<FixedLabel tone={count > 0 ? tone : 'dim'}>
+			{word} {count}
+		</FixedLabel>
 	);
 }
 
-/** Shows the number of free GPUs, such as `Free 2 +1 MIG`. */
-export const FreeCount = ({free}: {readonly free: FreeGpus}): ReactElement => (
-	<Fixed>
-		<Label tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</Label>
-	</Fixed>
-);
+type Counted = 'mine' | 'others' | 'drained' | 'unreserved' | 'errors';
+
+type CountsProperties = {
+	readonly free: FreeGpus;
+	readonly counts: Readonly<Record<Counted, number>>;
+	readonly isShort: boolean;
+	/** Whether the GPUs were scanned. Otherwise, GPUs with errors are only unknown. Defaults to true. */
+	readonly isScanned?: boolean;
+	/** The counts that are also shown if they are zero. */
+	readonly always: readonly Counted[];
+};
+
+/** Shows how many GPUs are free, such as `Free 2 +1 MIG`, and how many are in each of the other states. */
+export function Counts({free, counts, isShort, isScanned = true, always}: CountsProperties): ReactElement {
+	const words: Readonly<Record<Counted, readonly [word: string, tone: Tone]>> = {
+		mine: ['Mine', 'mine'],
+		others: ['Others', 'others'],
+		drained: ['Drained', 'plain'],
+		unreserved: [isShort ? 'Unres' : states.unreserved.short, 'warning'],
+		errors: isScanned ? [isShort ? 'Err' : 'Error', 'error'] : ['Unknown', 'plain'],
+	};
+	const names = (Object.keys(words) as Counted[]).filter((name) => counts[name] > 0 || always.includes(name));
+	return (
+		<>
+			<FixedLabel tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</FixedLabel>
+			{names.map((name) => (
+				<Count key={name} word={words[name][0]} count={counts[name]} tone={words[name][1]} />
+			))}
+		</>
+	);
+}
 
 export function PauseBadge(): ReactElement | undefined {
 	const seconds = useMonitor(({pause, nowMs}) => pause && (nowMs - pause.sinceMs) / 1000);
-	return seconds === undefined ? undefined : (
-		<Fixed>
-			<Label tone="warning">[PAUSED {shortDuration(seconds)}]</Label>
-		</Fixed>
-	);
+	return seconds === undefined ? undefined : <FixedLabel tone="warning">[PAUSED {shortDuration(seconds)}]</FixedLabel>;
 }
 
 /** Shows the time of the store's clock. */
@@ -75,12 +92,6 @@ export function Clock({isShort}: {readonly isShort: boolean}): ReactElement | un
 	const now = useMonitor(storeNow);
 	return now === undefined ? undefined : <Label>{isShort ? formatTime(now).slice(0, 5) : formatTime(now)}</Label>;
 }
-
-export const FixedLabel = ({tone, children}: {readonly tone: Tone; readonly children: ReactNode}): ReactElement => (
-	<Fixed>
-		<Label tone={tone}>{children}</Label>
-	</Fixed>
-);
 
 type LoadProperties = {
 	readonly word: string;

@@ -1,8 +1,8 @@
-import type {ReactElement, ReactNode} from 'react';
+import {useEffect, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import {innerWidthOf} from '../../layout.js';
 import {useMouse} from '../../mouse/mouse-context.js';
-import {panelNames, panelTitles, type PanelName} from '../../state/panels/state.js';
+import {panelNames, panelTitles, type PanelName, type ScrollingPanel} from '../../state/panels/state.js';
 import {useDispatch, useMonitor} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
@@ -68,3 +68,26 @@ export function PanelFrame({name, about, beside, end, width, rows, children}: Pr
 /** Returns which rows are in view, such as `1-24 of 64`. Empty if all rows are in view. */
 export const rangeText = (from: number, to: number, total: number): string =>
 	to - from < total && to > from ? `${from + 1}-${to} of ${total}` : '';
+
+/** Returns the first line in view. Corrects `scroll` so that no line after the last one is shown. */
+export const firstLine = (scroll: number, total: number, rows: number): number =>
+	Math.max(0, Math.min(scroll, total - rows));
+
+/**
+Returns which lines of a panel are in view. If the panel is scrolled beyond its last line, corrects its scroll position.
+
+@param total - The number of lines. Undefined while it is unknown.
+*/
+export function useScroll(panel: ScrollingPanel, total: number | undefined, rows: number) {
+	const dispatch = useDispatch();
+	const beyond = useMonitor(({panels}) => panels.scroll[panel]);
+	const first = firstLine(beyond, total ?? 0, rows);
+	const to = Math.min(total ?? 0, first + rows);
+	const isBeyond = total !== undefined && first !== beyond;
+	useEffect(() => {
+		if (isBeyond) {
+			dispatch({kind: 'scroll-limited', panel, beyond, first});
+		}
+	}, [dispatch, panel, isBeyond, beyond, first]);
+	return {first, to, range: rangeText(first, to, total ?? 0)};
+}

@@ -6,7 +6,7 @@ import {shortDuration} from '../../../format/text/durations.js';
 import {remembering} from '../../state/memo.js';
 import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';
-import {tagOf} from '../../state/gpus/state.js';
+import {tagOf} from '../../state/gpus/fold.js';
 
 /** The samples up to `nowMs`. That time is in milliseconds on the same clock as the samples. */
 type ShownHistory = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};

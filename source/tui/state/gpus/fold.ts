@@ -58,22 +58,27 @@ function oncePerPid(processes: readonly GpuProcess[]): readonly GpuProcess[] {
 	return merged.values().toArray();
 }
 
+const averaged = [
+	'memoryUsedMiB',
+	'memoryTotalMiB',
+	'utilizationPercent',
+	'powerWatts',
+	'fanPercent',
+	'smClockMHz',
+] as const satisfies ReadonlyArray<keyof GpuReading>;
+
 /** Returns the reading of a folded row: the mean of each load, and the highest temperature. */
 function foldedReading(first: GpuReading, readings: readonly GpuReading[]): GpuReading {
-	const mean = (read: (reading: GpuReading) => number | undefined): number | undefined =>
-		meanOf(readings.map((reading) => read(reading)));
+	const means = Object.fromEntries(
+		averaged.map((name) => [name, meanOf(readings.map((reading) => reading[name]))]),
+	) as Pick<GpuReading, (typeof averaged)[number]>;
 	const failed = readings.find(({failure}) => failure !== undefined);
 	return {
 		...(failed ?? first),
 		index: first.index,
 		uuid: first.uuid,
 		name: sameOf(readings.map(({name}) => name)),
-		memoryUsedMiB: mean(({memoryUsedMiB}) => memoryUsedMiB),
-		memoryTotalMiB: mean(({memoryTotalMiB}) => memoryTotalMiB),
-		utilizationPercent: mean(({utilizationPercent}) => utilizationPercent),
-		powerWatts: mean(({powerWatts}) => powerWatts),
-		fanPercent: mean(({fanPercent}) => fanPercent),
-		smClockMHz: mean(({smClockMHz}) => smClockMHz),
+		...means,
 		temperatureCelsius: largestOf(readings.map(({temperatureCelsius}) => temperatureCelsius)),
 		pciBusId: undefined,
 		numaNode: sameOf(readings.map(({numaNode}) => numaNode)),
@@ -116,3 +121,7 @@ export function folded(rows: readonly StatusRow[]): readonly TableRow[] {
 		.map((members) => (members.length === 1 ? members[0]! : foldedRow(members)))
 		.toArray();
 }
+
+/** Returns the key under which a GPU is tagged and its history is stored: its UUID. While the UUID is unknown, uses the index. */
+export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
+	reading?.uuid ?? `#${index}`;

@@ -8,7 +8,6 @@ import type {SortBy, SortValue} from '../table/order.js';
 import {tableOf} from '../table/table.js';
 import {folded, membersOf, type TableRow} from './fold.js';
 import {byUrgency, monitorStateOf, stateName} from './row-state.js';
-import {sortKeys, type SortKey} from './state.js';
 
 const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
 	...(owner === undefined ? [] : [owner]),
@@ -52,7 +51,7 @@ function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> 
 }
 
 /** Returns how rows with equal values are sorted: by index. If the table is sorted by owner, the GPUs of a reservation stay together. */
-function tieOf(rows: readonly StatusRow[], {by}: SortBy<SortKey>): (a: StatusRow, b: StatusRow) => number {
+function tieOf(rows: readonly StatusRow[], {by}: SortBy): (a: StatusRow, b: StatusRow) => number {
 	const first = by === 'owner' ? firstOfLeases(rows) : undefined;
 	const positionOf = ({lease, index}: StatusRow): number => first?.get(lease?.leaseId ?? '') ?? index;
 	return (a, b) => {
@@ -64,7 +63,7 @@ function tieOf(rows: readonly StatusRow[], {by}: SortBy<SortKey>): (a: StatusRow
 /** Whether rows are folded. For a screen reader, each GPU has its own row. */
 const hasFolds = (state: State): boolean => !state.settings.isLinear && isFolded(state);
 
-export const gpuTable = tableOf<TableRow, SortKey>({
+export const gpuTable = tableOf<TableRow>({
 	name: 'gpus',
 	noun: 'GPU',
 	rowsOf,
@@ -77,7 +76,6 @@ export const gpuTable = tableOf<TableRow, SortKey>({
 		usersOf(row).includes(requester.account) || (row.lease !== undefined && owns(requester, row.lease)),
 	userOf: (row) => row.owner ?? row.unreservedUsers[0] ?? usersOf(row)[0],
 	noUser: 'This GPU has no user: select a GPU that has one',
-	sortKeys,
 	valuesOf: ({settings: {requester}, observation}) => ({
 		gpu: ({index}) => index,
 		state: (row) => byUrgency.indexOf(monitorStateOf(row, requester, observation !== undefined)),

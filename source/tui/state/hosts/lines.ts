@@ -8,10 +8,10 @@ import {fromCommandRows, type RemoteGpu} from '../../../format/hosts/remote-gpu.
 import {withoutName} from '../../../format/tables/host-tables.js';
 import type {MonitorState} from '../../../format/states.js';
 import {sanitize} from '../../../format/text/text.js';
+import type {SeenHost} from '../../ports.js';
 import {monitorStateOf} from '../gpus/row-state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
-import type {SeenHost} from './state.js';
 
 /** Matches the address in an error of ssh. It is removed, because the line already names the host. */
 const sshPlace = /^ssh: connect to host \S+ port \d+: /v;
@@ -100,10 +100,12 @@ const isIdle = ({
 		isUnused: idleSeconds !== undefined || seen?.includes(noUsage) === true,
 	});
 
+type StateOf = (gpu: RemoteGpu) => MonitorState;
+
 /** Returns the state of a GPU of another host, as seen by this user. */
 const stateFor =
-	(account: string) =>
-	(gpu: RemoteGpu): MonitorState => {
+	(account: string): StateOf =>
+	(gpu) => {
 		if (gpu.state !== 'in-use') {
 			return gpu.state;
 		}
@@ -115,26 +117,18 @@ const stateFor =
 		return gpu.accounts?.includes(account) === true ? 'mine' : isIdle(gpu) ? 'idle' : 'in-use';
 	};
 
-type HostGpus = {
-	readonly host: string;
-	readonly isOwn: boolean;
-	readonly gpus: readonly RemoteGpu[];
-	readonly stateOf: (gpu: RemoteGpu) => MonitorState;
-	readonly atMs: number;
-	readonly isLast: boolean;
-};
-
-const gpuLines = ({host, isOwn, gpus, stateOf, atMs, isLast}: HostGpus): readonly GpuLine[] =>
+const gpuLines = (
+	gpus: readonly RemoteGpu[],
+	stateOf: StateOf,
+	line: Pick<GpuLine, 'host' | 'isOwn' | 'atMs' | 'isLast'>,
+): readonly GpuLine[] =>
 	gpus.map((gpu) => ({
 		kind: 'gpu',
 		// The key is unique even if a host reports the same UUID twice.
-		key: `${host} ${gpu.gpu_id} ${gpu.uuid ?? ''}`,
-		host,
-		isOwn,
+		key: `${line.host} ${gpu.gpu_id} ${gpu.uuid ?? ''}`,
 		gpu,
 		state: stateOf(gpu),
-		atMs,
-		isLast,
+		...line,
 	}));
 
 const noteLine = (
@@ -147,14 +141,14 @@ const noteLine = (
 /** This host's GPUs, in the form in which other hosts report their GPUs. Cached, so that they are not converted again every second. */
 const ownGpus = remembering(
 	(state: State) => [state.snapshot, state.observation, state.settings],
-	(state): Pick<HostGpus, 'gpus' | 'stateOf' | 'atMs'> => {
+	(state) => {
 		const {observation, nowMs, snapshot, settings} = state;
 		const rows = observation === undefined ? [] : rowsOf(state);
 		const shown = new Map(rows.map((row) => [row.index, monitorStateOf(row, settings.requester, true)]));
 		return {
 			gpus: (observation && fromCommandRows(statusJson(rows, observation), snapshot?.now ?? 0)) ?? [],
 			// The state is the same as in the GPU table.
-			stateOf: ({gpu_id: index}) => shown.get(index) ?? 'unknown',
+			stateOf: (({gpu_id: index}) => shown.get(index) ?? 'unknown') satisfies StateOf,
 			atMs: nowMs,
 		};
 	},
@@ -170,14 +164,12 @@ function ownLines(state: State): readonly HostLine[] {
 		return [];
 	}
 
-	return state.observation === undefined
-		? noteLine(host, state.scanFailure?.message ?? 'scanning', 'asking', {isOwn: true})
-		: gpuLines({
-				host,
-				isOwn: true,
-				...ownGpus(state),
-				isLast: isOwnLast(state),
-			});
+	if (state.observation === undefined) {
+		return noteLine(host, state.scanFailure?.message ?? 'scanning', 'asking', {isOwn: true});
+	}
+
+	const {gpus, stateOf, atMs} = ownGpus(state);
+	return gpuLines(gpus, stateOf, {host, isOwn: true, atMs, isLast: isOwnLast(state)});
 }
 
 function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): readonly HostLine[] {
@@ -193,11 +185,9 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 			? noteLine(host, words, 'problem')
 			: [
 					...noteLine(host, words, 'problem', {valuesAtMs: before.answeredMs}),
-					...gpuLines({
+					...gpuLines(before.answer.status.gpus, stateFor(account), {
 						host,
 						isOwn: false,
-						stateOf: stateFor(account),
-						gpus: before.answer.status.gpus,
 						atMs: before.answeredMs,
 						isLast: true,
 					}),
@@ -208,7 +198,7 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 	return [
 		...(remark === undefined ? [] : noteLine(host, sanitize(remark), 'remark', {key: `${host} remark`})),
 		...(gpus.length === 0 ? noteLine(host, 'its pool has no GPUs', 'problem') : []),
-		...gpuLines({host, isOwn: false, stateOf: stateFor(account), gpus, atMs: answeredMs, isLast: false}),
+		...gpuLines(gpus, stateFor(account), {host, isOwn: false, atMs: answeredMs, isLast: false}),
 	];
 }
 

@@ -6,7 +6,6 @@ import type {State} from '../state.js';
 import type {SortValue} from '../table/order.js';
 import {tableOf} from '../table/table.js';
 import {accountsOf, allHostLines, holdersOf, namedHost, type GpuLine, type HostLine} from './lines.js';
-import {hostSortKeys, type HostSortKey} from './state.js';
 import {hostSubtotals} from './totals.js';
 
 const textOf = (line: HostLine): string => {
@@ -59,7 +58,7 @@ const withSubtotals = (lines: readonly HostLine[], state: State): readonly HostL
 		return total === undefined ? [line] : [total, line];
 	});
 
-export const hostTable = tableOf<HostLine, HostSortKey>({
+export const hostTable = tableOf<HostLine>({
 	name: 'hosts',
 	noun: 'host',
 	rowsOf: allHostLines,
@@ -74,7 +73,6 @@ export const hostTable = tableOf<HostLine, HostSortKey>({
 	isMine: (line) => line.kind !== 'gpu' || line.state === 'mine',
 	userOf: (line) => (line.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined),
 	noUser: 'This line has no user: select a GPU that has one',
-	sortKeys: hostSortKeys,
 	valuesOf: (state, lines) => ({
 		host: hostValue(state, lines),
 		state: (line) => (line.kind === 'gpu' ? byUrgency.indexOf(line.state) : undefined),

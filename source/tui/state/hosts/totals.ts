@@ -4,20 +4,6 @@ import {remembering} from '../memo.js';
 import type {State} from '../state.js';
 import {isOwnLast, allHostLines, namedHost, type GpuLine, type GpuTotals, type TotalLine} from './lines.js';
 
-/** Totals exclude hosts that do not answer, because their values may be outdated. */
-export type HostTotals = GpuTotals & {
-	readonly mine: number;
-	readonly others: number;
-	readonly unreserved: number;
-	readonly drained: number;
-	readonly errors: number;
-	readonly answering: number;
-	readonly asking: number;
-	readonly failing: number;
-	/** The number of waiting requests of all hosts that report it. */
-	readonly waiting: number;
-};
-
 /** Returns the names of all hosts. Includes this host if it has a pool. */
 export const hostNamesOf = ({settings}: State): readonly string[] => [
 	...(settings.hasNoPool === true ? [] : [settings.hostname]),
@@ -43,9 +29,10 @@ const currentGpuLines = (state: State): readonly GpuLine[] =>
 const ownWaiting = ({connection, snapshot}: State): number =>
 	connection.kind === 'lost' ? 0 : (snapshot?.queue.length ?? 0);
 
+/** The totals over all hosts that answer. The values of other hosts may be outdated. */
 export const hostTotals = remembering(
 	(state: State) => [allHostLines(state), state.seenHosts, state.snapshot?.queue, state.connection.kind],
-	(state): HostTotals => {
+	(state) => {
 		const lines = currentGpuLines(state);
 		const count = (...wanted: ReadonlyArray<(typeof lines)[number]['state']>): number =>
 			lines.filter(({state: each}) => wanted.includes(each)).length;
@@ -64,6 +51,7 @@ export const hostTotals = remembering(
 			failing,
 			asking,
 			answering: names - failing - asking,
+			// Some hosts do not report their waiting requests.
 			waiting: sum([
 				ownWaiting(state),
 				...known.flatMap(({answer}) => ('status' in answer ? (answer.status.waitingCount ?? 0) : [])),
@@ -86,17 +74,6 @@ export const hostSubtotals = remembering(
 			const waiting = isOwn ? (gpu.node === undefined ? ownWaiting(state) : undefined) : waitingOn.get(host);
 			return [name, {kind: 'total', key: `${name} total`, host: name, isOwn, totals: totalsOf(lines), waiting}];
 		});
-		return new Map(
-			byHost.size > 1
-				? totals.filter(
-						([
-							,
-							{
-								totals: {gpuCount},
-							},
-						]) => gpuCount > 1,
-					)
-				: [],
-		);
+		return new Map(byHost.size > 1 ? totals.filter(([, line]) => line.totals.gpuCount > 1) : []);
 	},
 );

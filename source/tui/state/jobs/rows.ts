@@ -6,7 +6,6 @@ import {detailsCell} from '../../../format/jobs.js';
 import {sanitize} from '../../../format/text/text.js';
 import {storeNow, type State} from '../state.js';
 import {tableOf} from '../table/table.js';
-import {jobSortKeys, type JobSortKey} from './state.js';
 
 const noJobs: readonly JobRow[] = [];
 
@@ -26,7 +25,7 @@ function placeIn(rows: readonly JobRow[]): (job: JobRow) => number | undefined {
 const nowOf = (state: State): number => storeNow(state) ?? 0;
 
 /** The table of jobs. Jobs of equal rank stay in the order of submission, except that the job that ended last comes first. */
-export const jobTable = tableOf<JobRow, JobSortKey>({
+export const jobTable = tableOf<JobRow>({
 	name: 'jobs',
 	noun: 'job',
 	rowsOf: ({seenJobs}) => seenJobs?.rows ?? noJobs,
@@ -37,7 +36,6 @@ export const jobTable = tableOf<JobRow, JobSortKey>({
 	isMine: (job, {settings}) => job.account === settings.requester.account,
 	userOf: (job) => job.account,
 	noUser: 'This job has no user',
-	sortKeys: jobSortKeys,
 	valuesOf: (state, rows) => ({
 		id: placeIn(rows),
 		state: rankOf,

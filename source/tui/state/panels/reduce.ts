@@ -1,6 +1,7 @@
 import {withFlash, type State} from '../state.js';
 import {graphRowsOf, layoutOf, pageRowsOf, roomOf} from '../../layout.js';
 import {selectOwnEntry} from '../queue/rows.js';
+import {neighborOf} from '../ring.js';
 import {focusedTable, isTableName, tables} from '../table/tables.js';
 import {
 	rangeWord,
@@ -29,7 +30,7 @@ export function focusPanel(state: State, focus: PanelName): State {
 }
 
 /** Focuses the GPU table, and shows all panels. */
-export function leavePanel(state: State): State {
+function leavePanel(state: State): State {
 	const shown = withPanels(state, {isZoomed: false});
 	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'gpus');
 }
@@ -41,11 +42,8 @@ function focusNeighbour(state: State, step: 1 | -1): State {
 	const names = panelNames.filter(
 		(name) => name === focus || (name !== 'jobs' && (name !== 'hosts' || otherHosts.length > 0)),
 	);
-	return hasNoPool === true ? state : focusPanel(state, neighbour(names, focus, step));
+	return hasNoPool === true ? state : focusPanel(state, neighborOf(names, focus, step));
 }
-
-const neighbour = <Value>(values: readonly Value[], value: Value, step: 1 | -1): Value =>
-	values[(values.indexOf(value) + step + values.length) % values.length]!;
 
 /** A number of lines that is larger than that of any panel. */
 const farthest = Number.MAX_SAFE_INTEGER;
@@ -69,7 +67,7 @@ const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, state.pan
 
 const report = (state: State, step: 1 | -1): State =>
 	withPanels(state, {
-		reportBy: neighbour(reportKinds, state.panels.reportBy, step),
+		reportBy: neighborOf(reportKinds, state.panels.reportBy, step),
 		scroll: {...state.panels.scroll, report: 0},
 	});
 

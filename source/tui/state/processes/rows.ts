@@ -5,10 +5,10 @@ import {processRightText} from '../../../format/process-right.js';
 import {processText} from '../../../format/readings.js';
 import {remembering} from '../memo.js';
 import {rowsOf, withFlash, type State} from '../state.js';
-import type {SortValue} from '../table/order.js';
+import type {ValuesOf} from '../table/order.js';
 import {noRowIn, tableOf} from '../table/table.js';
 import type {GpuProcess} from '../../../core/model/types.js';
-import {keyedProcesses, processSortKeys, type ProcessRow, type ProcessSortKey} from './state.js';
+import {keyedProcesses, type ProcessRow} from './state.js';
 
 /** All processes, without the filter. A process has a row for each GPU that it uses. */
 export const allProcesses = remembering(
@@ -30,7 +30,7 @@ const textOf = ({process, row, right}: ProcessRow): string => {
 		.join(' ');
 };
 
-const values: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> = {
+const values: ValuesOf<ProcessRow> = {
 	gpu: ({row}) => row.index,
 	pid: ({process}) => process.pid,
 	user: ({process}) => process.user,
@@ -46,7 +46,7 @@ const values: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> =
 };
 
 /** The process table. Its rows are sorted only while the table is shown, because there can be hundreds. */
-export const processTable = tableOf<ProcessRow, ProcessSortKey>({
+export const processTable = tableOf<ProcessRow>({
 	name: 'processes',
 	noun: 'process',
 	rowsOf: allProcesses,
@@ -56,7 +56,6 @@ export const processTable = tableOf<ProcessRow, ProcessSortKey>({
 	isMine: ({process}, {settings}) => process.user === settings.requester.account,
 	userOf: ({process}) => process.user,
 	noUser: 'The user of this process is unknown: select another process',
-	sortKeys: processSortKeys,
 	valuesOf: () => values,
 	wordsOf: ({right}) => ({right: processRightText[right].short}),
 	tieOf: () => (a, b) => (a.process.pid === b.process.pid ? a.row.index - b.row.index : a.process.pid - b.process.pid),

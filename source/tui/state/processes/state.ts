@@ -1,25 +1,7 @@
 import type {ProcessRight} from '../../../core/rules/pool/process-right.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import type {GpuProcess} from '../../../core/model/types.js';
-import {tagOf} from '../gpus/state.js';
-import {initialTableBy} from '../table/state.js';
-
-/** The columns by which processes can be sorted, in the order of the table. */
-export const processSortKeys = [
-	'gpu',
-	'pid',
-	'user',
-	'right',
-	'load',
-	'memory',
-	'cpu',
-	'hostMemory',
-	'time',
-	'container',
-	'command',
-] as const;
-
-export type ProcessSortKey = (typeof processSortKeys)[number];
+import {tagOf} from '../gpus/fold.js';
 
 /** A process on one of the GPUs that it uses. */
 export type ProcessRow = {
@@ -31,8 +13,6 @@ export type ProcessRow = {
 	/** The number of ancestors above the process in the tree. 0 if the tree is not shown. */
 	readonly depth: number;
 };
-
-export const initialProcesses = initialTableBy<ProcessSortKey>('memory');
 
 type OnGpu = Pick<StatusRow, 'index' | 'reading' | 'processes'>;
 

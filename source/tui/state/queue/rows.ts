@@ -24,7 +24,7 @@ const isOf = (record: QueueRecord, account: string): boolean =>
 	record.kind === 'entry' && ownerOf(record.entry) === account;
 
 /** The table of the queue. It is always in the order of the positions, and cannot be filtered. */
-export const queueTable = tableOf<QueueRecord, 'position'>({
+export const queueTable = tableOf<QueueRecord>({
 	name: 'queue',
 	noun: 'queue entry',
 	rowsOf: ({snapshot}) => snapshot?.queue ?? emptyQueue,
@@ -34,7 +34,6 @@ export const queueTable = tableOf<QueueRecord, 'position'>({
 	isMine: (record, {settings}) => record.kind === 'entry' && owns(settings.requester, record.entry),
 	userOf: (record) => (record.kind === 'entry' ? ownerOf(record.entry) : undefined),
 	noUser: 'This queue entry has no user',
-	sortKeys: ['position'],
 	valuesOf: () => ({position: () => undefined}),
 	isCentered: true,
 	isAlwaysUsed: true,

@@ -1,18 +1,10 @@
 /** The reducer that all tables share: selecting, scrolling, sorting, filtering and tagging. */
 import {fieldOf} from '../text-field.js';
-import {
-	noSecondSort,
-	sortedBy,
-	sortedByNext,
-	withInverted,
-	withNextSecond,
-	withSecondInverted,
-	type SortBy,
-} from './order.js';
+import {sortedBy, sortedByNext, withNextSecond, type SortBy} from './order.js';
 import {membersIn, selectedIndexIn, tagsOf, type Keyed} from './rows.js';
 import {isFiltered, noFilter, type Filter, type TableState} from './state.js';
 
-export type TableView<Row, Key extends string> = {
+export type TableView<Row> = {
 	readonly rows: readonly Row[];
 	/** All rows, including those that the filter hides. */
 	readonly all: readonly Row[];
@@ -20,7 +12,7 @@ export type TableView<Row, Key extends string> = {
 	readonly height: number;
 	readonly rules: Keyed<Row> & {
 		readonly noun: string;
-		readonly sortKeys: readonly Key[];
+		readonly sortKeys: readonly string[];
 		/** Returns the user that a row belongs to. */
 		readonly userOf: (row: Row) => string | undefined;
 		/** The message for a row that belongs to no user. */
@@ -32,8 +24,12 @@ export type TableView<Row, Key extends string> = {
 	readonly isFollowed: boolean;
 };
 
+type FollowedView = Pick<TableView<unknown>, 'rows' | 'height' | 'isFollowed'> & {
+	readonly rules: {readonly isCentered?: boolean};
+};
+
 /** Returns the new state of a table, or the reason why it cannot be changed. */
-type Change = <Row, Key extends string>(table: TableState<Key>, view: TableView<Row, Key>) => TableState<Key> | string;
+type Change = <Row>(table: TableState, view: TableView<Row>) => TableState | string;
 
 /** Returns the message for a key that needs a row if no row is shown. */
 export const noRowText = (noun: string, filter: Filter): string =>
@@ -42,11 +38,7 @@ export const noRowText = (noun: string, filter: Filter): string =>
 const clamped = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
 /** Selects the row with this index. If there is none, selects the nearest row. */
-export function selectRow<Row, Key extends string>(
-	table: TableState<Key>,
-	{rows, rules}: Pick<TableView<Row, Key>, 'rows' | 'rules'>,
-	wanted: number,
-): TableState<Key> {
+export function selectRow<Row>(table: TableState, {rows, rules}: TableView<Row>, wanted: number): TableState {
 	const index = clamped(wanted, rows.length - 1);
 	const row = rows[index];
 	if (row === undefined) {
@@ -57,27 +49,26 @@ export function selectRow<Row, Key extends string>(
 	return {...table, selected: {keys: rules.keysOf(member!), place: rules.placeOf?.(member!, index) ?? index}};
 }
 
-export const moveSelection = <Row, Key extends string>(
-	table: TableState<Key>,
-	view: TableView<Row, Key>,
-	by: number,
-): TableState<Key> => selectRow(table, view, (selectedIndexIn(view.rows, table.selected, view.rules) ?? 0) + by);
+export const moveSelection = <Row>(table: TableState, view: TableView<Row>, by: number): TableState =>
+	selectRow(table, view, (selectedIndexIn(view.rows, table.selected, view.rules) ?? 0) + by);
 
-function selectedRowIn<Row, Key extends string>(
-	table: TableState<Key>,
-	{rows, rules}: TableView<Row, Key>,
-): Row | undefined {
+function selectedRowIn<Row>(table: TableState, {rows, rules}: TableView<Row>): Row | undefined {
 	const index = selectedIndexIn(rows, table.selected, rules);
 	return index === undefined ? undefined : rows[index];
 }
 
-const withFilter = <Key extends string>(table: TableState<Key>, more: Partial<Filter>): TableState<Key> => ({
+const withFilter = (table: TableState, more: Partial<Filter>): TableState => ({
 	...table,
 	filter: {...table.filter, ...more},
 });
 
+const inverted = <Sort extends Pick<SortBy, 'isInverted'>>(sort: Sort): Sort => ({
+	...sort,
+	isInverted: !sort.isInverted,
+});
+
 const sorting =
-	(change: <Key extends string>(keys: readonly Key[], sort: SortBy<Key>) => SortBy<Key>): Change =>
+	(change: (keys: readonly string[], sort: SortBy) => SortBy): Change =>
 	(table, {rules}) => ({...table, sort: change(rules.sortKeys, table.sort)});
 
 export const tableChanges = {
@@ -95,16 +86,15 @@ export const tableChanges = {
 	'sort-next': sorting((keys, sort) => sortedByNext(keys, sort, 1)),
 	'sort-previous': sorting((keys, sort) => sortedByNext(keys, sort, -1)),
 	/** Sorts by memory, with the largest value first. */
-	'sort-memory': sorting((keys, sort) => {
-		const memory = keys.find((key) => key === 'memory');
-		return memory === undefined ? sort : sortedBy(sort, memory);
-	}),
-	'invert-sort': sorting((_, sort) => withInverted(sort)),
+	'sort-memory': sorting((keys, sort) => (keys.includes('memory') ? sortedBy(sort, 'memory') : sort)),
+	'invert-sort': sorting((_, sort) => inverted(sort)),
 	'second-sort-next': sorting((keys, sort) => withNextSecond(keys, sort, 1)),
 	'second-sort-previous': sorting((keys, sort) => withNextSecond(keys, sort, -1)),
 	'invert-second-sort'(table) {
-		const sort = withSecondInverted(table.sort);
-		return sort === undefined ? noSecondSort : {...table, sort};
+		const {second} = table.sort;
+		return second === undefined
+			? 'There is no second sort column to reverse: . chooses one'
+			: {...table, sort: {...table.sort, second: inverted(second)}};
 	},
 	'open-filter'(table) {
 		const {text} = table.filter;
@@ -132,7 +122,7 @@ export const tableChanges = {
 export type TableIntent = keyof typeof tableChanges;
 
 /** Clears the tags. If there are none, clears the filter. Returns undefined if there is nothing to clear. */
-export function clearedTable<Key extends string>(table: TableState<Key>): TableState<Key> | undefined {
+export function clearedTable(table: TableState): TableState | undefined {
 	return table.tags.size > 0
 		? {...table, tags: new Set()}
 		: isFiltered(table.filter)
@@ -141,22 +131,15 @@ export function clearedTable<Key extends string>(table: TableState<Key>): TableS
 }
 
 /** Sorts by a column whose title was clicked. A second click on the title inverts the direction. */
-export const sortByTitle = <Key extends string>(table: TableState<Key>, by: Key): TableState<Key> => ({
+export const sortByTitle = (table: TableState, by: string): TableState => ({
 	...table,
-	sort: table.sort.by === by ? withInverted(table.sort) : sortedBy(table.sort, by),
+	sort: table.sort.by === by ? inverted(table.sort) : sortedBy(table.sort, by),
 });
 
-export function firstRowIn<Row, Key extends string>(
+export function firstRowIn(
 	before: number,
 	selected: number | undefined,
-	{
-		rows,
-		height,
-		isFollowed,
-		rules,
-	}: Pick<TableView<Row, Key>, 'rows' | 'height' | 'isFollowed'> & {
-		readonly rules: Pick<TableView<Row, Key>['rules'], 'isCentered'>;
-	},
+	{height, isFollowed, rows, rules}: FollowedView,
 ): number {
 	if (!isFollowed || selected === undefined) {
 		return 0;
@@ -181,10 +164,7 @@ function settledTags<Row>(tags: ReadonlySet<string>, all: readonly Row[], {keysO
 }
 
 /** Keeps the selected row selected and in view after the rows have changed. */
-export function settledTable<Row, Key extends string>(
-	table: TableState<Key>,
-	view: TableView<Row, Key>,
-): TableState<Key> {
+export function settledTable<Row>(table: TableState, view: TableView<Row>): TableState {
 	const index = selectedIndexIn(view.rows, table.selected, view.rules);
 	const firstRow = firstRowIn(table.firstRow, index, view);
 	const tags = settledTags(table.tags, view.all, view.rules);

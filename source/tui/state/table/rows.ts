@@ -1,9 +1,9 @@
-import {inOrder, type SortBy, type SortValue} from './order.js';
+import {inOrder, type SortBy, type ValuesOf} from './order.js';
 import {isFiltered, termsIn, type Filter, type Selection} from './state.js';
 import {matcherOf} from './terms.js';
 
 /** Describes the rows of a table. `Context` has what the texts and values of a row also depend on. */
-export type RowRules<Row, Key extends string, Context> = {
+export type RowRules<Row, Context> = {
 	/** Returns the keys of a row that is not folded, strongest first. A weaker key is used only if no row has the stronger key. */
 	readonly keysOf: (row: Row) => readonly string[];
 	/** Returns the rows that are folded into a row. By default, only the row itself. */
@@ -14,14 +14,14 @@ export type RowRules<Row, Key extends string, Context> = {
 	/** Whether an account holds or uses what the row shows. */
 	readonly isOf: (row: Row, account: string) => boolean;
 	readonly isMine: (row: Row, context: Context) => boolean;
-	readonly valuesOf: (context: Context, rows: readonly Row[]) => Readonly<Record<Key, (row: Row) => SortValue>>;
+	readonly valuesOf: (context: Context, rows: readonly Row[]) => ValuesOf<Row>;
 	/** Returns the texts of columns that are sorted by a value other than their text. A text is empty if it is known that there is no value. */
-	readonly wordsOf?: (row: Row, context: Context) => Readonly<Partial<Record<Key, string>>>;
+	readonly wordsOf?: (row: Row, context: Context) => Readonly<Partial<Record<string, string>>>;
 	/** Returns the order of rows that are equal in all sorted columns. By default, they stay in the order of the unsorted table. */
-	readonly tieOf?: (rows: readonly Row[], sort: SortBy<Key>) => (a: Row, b: Row) => number;
+	readonly tieOf?: (rows: readonly Row[], sort: SortBy) => (a: Row, b: Row) => number;
 };
 
-export type Keyed<Row> = Pick<RowRules<Row, never, never>, 'keysOf' | 'membersOf' | 'placeOf'>;
+export type Keyed<Row> = Pick<RowRules<Row, never>, 'keysOf' | 'membersOf' | 'placeOf'>;
 
 export const membersIn = <Row>({membersOf}: Keyed<Row>, row: Row): readonly Row[] => membersOf?.(row) ?? [row];
 
@@ -29,17 +29,14 @@ export const tagsOf = <Row>(rules: Keyed<Row>, row: Row): readonly string[] =>
 	membersIn(rules, row).map((member) => rules.keysOf(member)[0]!);
 
 /** Returns a function that checks whether a row, or a row that is folded into it, matches the terms of a filter or search. */
-export function rowMatcher<Row, Key extends string, Context>(
+export function rowMatcher<Row, Context>(
 	rows: readonly Row[],
 	text: string,
-	rules: Pick<RowRules<Row, Key, Context>, 'keysOf' | 'membersOf' | 'textOf' | 'valuesOf' | 'wordsOf'>,
+	rules: RowRules<Row, Context>,
 	context: Context,
 ): (row: Row) => boolean {
 	const values = new Map(
-		Object.entries<(row: Row) => SortValue>(rules.valuesOf(context, rows)).map(([key, valueOf]) => [
-			key.toLowerCase(),
-			valueOf,
-		]),
+		Object.entries(rules.valuesOf(context, rows)).map(([key, valueOf]) => [key.toLowerCase(), valueOf]),
 	);
 	const matches = matcherOf(termsIn(text), new Set(values.keys()));
 	if (typeof matches === 'string') {
@@ -52,16 +49,16 @@ export function rowMatcher<Row, Key extends string, Context>(
 			return matches({
 				text: rules.textOf(member, context).toLowerCase(),
 				valueOf: (column) => values.get(column)?.(member),
-				wordsOf: (column) => words?.[column as Key]?.toLowerCase(),
+				wordsOf: (column) => words?.[column]?.toLowerCase(),
 			});
 		});
 }
 
 /** Returns the rows that match the filter, in the order of the unsorted table. */
-export function filteredRows<Row, Key extends string, Context>(
+export function filteredRows<Row, Context>(
 	rows: readonly Row[],
 	filter: Filter,
-	rules: Omit<RowRules<Row, Key, Context>, 'tieOf'>,
+	rules: RowRules<Row, Context>,
 	context: Context,
 ): readonly Row[] {
 	const {user, isMine, text} = filter;
@@ -74,10 +71,10 @@ export function filteredRows<Row, Key extends string, Context>(
 		: rows;
 }
 
-export const sortedRows = <Row, Key extends string, Context>(
+export const sortedRows = <Row, Context>(
 	rows: readonly Row[],
-	sort: SortBy<Key>,
-	{valuesOf, tieOf}: Pick<RowRules<Row, Key, Context>, 'valuesOf' | 'tieOf'>,
+	sort: SortBy,
+	{valuesOf, tieOf}: RowRules<Row, Context>,
 	context: Context,
 ): readonly Row[] => inOrder(rows, sort, valuesOf(context, rows), tieOf?.(rows, sort) ?? (() => 0));
 

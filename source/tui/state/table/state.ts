@@ -24,8 +24,8 @@ type Prompt = {
 	readonly before: {readonly text: string; readonly selected: Selection};
 };
 
-export type TableState<Key extends string = string> = {
-	readonly sort: SortBy<Key>;
+export type TableState = {
+	readonly sort: SortBy;
 	readonly filter: Filter;
 	readonly prompt?: Prompt;
 	/** The strongest key of each tagged row. */
@@ -37,7 +37,7 @@ export type TableState<Key extends string = string> = {
 
 export const noFilter: Filter = {text: '', isMine: false};
 
-export const initialTableBy = <Key extends string>(by: Key): TableState<Key> => ({
+export const initialTableBy = (by: string): TableState => ({
 	sort: {by, isInverted: false},
 	filter: noFilter,
 	tags: new Set(),
@@ -45,10 +45,18 @@ export const initialTableBy = <Key extends string>(by: Key): TableState<Key> => 
 	firstRow: 0,
 });
 
+export const initialTables = {
+	gpus: initialTableBy('gpu'),
+	processes: initialTableBy('memory'),
+	queue: initialTableBy('position'),
+	hosts: initialTableBy('host'),
+	jobs: initialTableBy('state'),
+};
+
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
 
 /** Applies the filter while it is being typed. */
-export function withTyped<Key extends string>(table: TableState<Key>, change: FieldChange): TableState<Key> {
+export function withTyped(table: TableState, change: FieldChange): TableState {
 	if (table.prompt === undefined) {
 		return table;
 	}

@@ -18,8 +18,8 @@ import {filteredRows, rowMatcher, selectedIndexIn, sortedRows, tagsOf, type RowR
 import {termsIn, type TableState} from './state.js';
 import {matcherOf} from './terms.js';
 
-export type TableRules<Row, Key extends string> = RowRules<Row, Key, State> &
-	TableView<Row, Key>['rules'] & {
+type TableRules<Row> = RowRules<Row, State> &
+	Omit<TableView<Row>['rules'], 'sortKeys'> & {
 		readonly name: TableName;
 		/** Returns all rows in the order of the unsorted table. */
 		readonly rowsOf: (state: State) => readonly Row[];
@@ -36,7 +36,7 @@ export type TableRules<Row, Key extends string> = RowRules<Row, Key, State> &
 	};
 
 /** Changes of a table that are not caused by keys. */
-export type TableAction =
+type TableAction =
 	| {readonly kind: 'select'; readonly index: number}
 	| {readonly kind: 'move'; readonly by: number}
 	| {readonly kind: 'sort-by'; readonly title: string};
@@ -58,7 +58,7 @@ export type Table<Row = unknown> = {
 	/** Returns, for each shown row, whether it matches all terms of this text. */
 	readonly matches: (state: State, text: string) => readonly boolean[];
 	/** Returns why a filter or search cannot match anything. Undefined if it can. */
-	readonly problemIn: (text: string) => string | undefined;
+	readonly problemIn: (state: State, text: string) => string | undefined;
 	readonly isFollowed: (state: State) => boolean;
 	readonly change: (state: State, action: TableIntent | TableAction) => State;
 	/** Returns the state without tags. If there are none, returns it without the filter. Undefined if there is neither. */
@@ -66,40 +66,40 @@ export type Table<Row = unknown> = {
 	readonly settled: (state: State) => State;
 };
 
-export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): Table<Row> {
+export function tableOf<Row>(rules: TableRules<Row>): Table<Row> {
 	const {name, noun, isCentered, rowsOf, isAlwaysUsed = false, isAtTopUnfocused = false} = rules;
-	const columns = new Set(rules.sortKeys.map((key) => key.toLowerCase()));
-	const stateOf = (state: State): TableState<Key> => state[name] as TableState<Key>;
-	const withTable = (state: State, table: TableState<Key>): State =>
-		table === stateOf(state) ? state : {...state, [name]: table};
+	const sortKeysOf = (state: State): readonly string[] => Object.keys(rules.valuesOf(state, []));
+	const withTable = (state: State, table: TableState): State =>
+		table === state[name] ? state : {...state, [name]: table};
 
 	const filtered = remembering(
-		(state: State) => [rowsOf(state), stateOf(state).filter, state.settings.requester],
-		(state) => filteredRows(rowsOf(state), stateOf(state).filter, rules, state),
+		(state: State) => [rowsOf(state), state[name].filter, state.settings.requester],
+		(state) => filteredRows(rowsOf(state), state[name].filter, rules, state),
 	);
 	const shown = remembering(
-		(state: State) => [filtered(state), stateOf(state).sort, ...(rules.partsOf?.(state) ?? [])],
+		(state: State) => [filtered(state), state[name].sort, ...(rules.partsOf?.(state) ?? [])],
 		(state) => {
 			const rows = rules.group?.(filtered(state), state) ?? filtered(state);
-			const sorted = sortedRows(rows, stateOf(state).sort, rules, state);
+			const sorted = sortedRows(rows, state[name].sort, rules, state);
 			return rules.nest?.(sorted, state) ?? sorted;
 		},
 	);
 	const selectedIndex = remembering(
-		(state: State) => [shown(state), stateOf(state).selected],
-		(state) => selectedIndexIn(shown(state), stateOf(state).selected, rules),
+		(state: State) => [shown(state), state[name].selected],
+		(state) => selectedIndexIn(shown(state), state[name].selected, rules),
 	);
 	const isFollowed = (state: State): boolean => !isAtTopUnfocused || state.panels.focus === name;
 	const isTagged = (row: Row, tags: ReadonlySet<string>): boolean => tagsOf(rules, row).some((tag) => tags.has(tag));
-	const viewOf = (state: State): TableView<Row, Key> => ({
+	const viewOf = (state: State): TableView<Row> => ({
 		rows: shown(state),
 		all: rowsOf(state),
 		height: Math.max(1, pageRowsOf(state, name)),
-		rules,
+		rules: {...rules, sortKeys: sortKeysOf(state)},
 		isFollowed: isFollowed(state),
 	});
 
-	function changed(table: TableState<Key>, state: State, action: TableIntent | TableAction): TableState<Key> | string {
+	function changed(state: State, action: TableIntent | TableAction): TableState | string {
+		const table = state[name];
 		const view = viewOf(state);
 		if (typeof action === 'string') {
 			return tableChanges[action](table, view);
@@ -115,8 +115,7 @@ export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): T
 			}
 
 			case 'sort-by': {
-				const key = rules.sortKeys.find((each) => each === action.title);
-				return key === undefined ? table : sortByTitle(table, key);
+				return view.rules.sortKeys.includes(action.title) ? sortByTitle(table, action.title) : table;
 			}
 		}
 	}
@@ -134,28 +133,29 @@ export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): T
 		},
 		isTagged,
 		tagged(state) {
-			const {tags} = stateOf(state);
+			const {tags} = state[name];
 			return tags.size === 0 ? [] : rowsOf(state).filter((row) => isTagged(row, tags));
 		},
 		matches(state, text) {
 			return shown(state).map(rowMatcher(shown(state), text, rules, state));
 		},
-		problemIn(text) {
-			const matcher = matcherOf(termsIn(text), columns);
+		problemIn(state, text) {
+			const columns = sortKeysOf(state).map((key) => key.toLowerCase());
+			const matcher = matcherOf(termsIn(text), new Set(columns));
 			return typeof matcher === 'string' ? matcher : undefined;
 		},
 		isFollowed,
 		change(state, action) {
-			const table = changed(stateOf(state), state, action);
+			const table = changed(state, action);
 			return typeof table === 'string' ? withFlash(state, 'warning', table) : withTable(state, table);
 		},
 		cleared(state) {
-			const table = clearedTable(stateOf(state));
+			const table = clearedTable(state[name]);
 			return table === undefined ? undefined : withTable(state, table);
 		},
 		settled: (state) =>
 			isAlwaysUsed || state.panels.focus === name || isPanelShown(state, name)
-				? withTable(state, settledTable(stateOf(state), viewOf(state)))
+				? withTable(state, settledTable(state[name], viewOf(state)))
 				: state,
 	};
 }

@@ -29,7 +29,7 @@ export const promptOf = (state: State): TableState['prompt'] => state[focusedTab
 
 export function changeFilter(state: State, change: FieldChange): State {
 	const {name} = focusedTable(state);
-	return {...state, [name]: withTyped<string>(state[name], change)};
+	return {...state, [name]: withTyped(state[name], change)};
 }
 
 /** Selects the GPU to the left or right of the selected one, if the table shows GPUs side by side. */

@@ -11,6 +11,7 @@ import type {OptionValues} from '../../ports.js';
 import {withTheme, type Appearance} from '../../theme.js';
 import {remembering} from '../memo.js';
 import {behindPause} from '../pause.js';
+import {neighborOf} from '../ring.js';
 import {emptyGraphs, processStepMs, type State} from '../state.js';
 import {presetMeanings, withPreset} from './reduce.js';
 import type {OptionName, OptionsDialog} from './state.js';
@@ -114,19 +115,7 @@ export const openedOptions = (state: State, selected: OptionName = offeredOption
 
 const textOf = <Name extends OptionName>(name: Name, values: OptionValues): string => options[name].text(values[name]);
 
-export type OptionLine = {
-	readonly name: OptionName;
-	readonly label: string;
-	readonly value: string;
-	/** The value that is in effect, if another value is chosen in the dialog. */
-	readonly present: string | undefined;
-	readonly meaning: string;
-	/** The position of the value among the choices, counted from 1. */
-	readonly position: number;
-	readonly count: number;
-};
-
-function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, name: Name): OptionLine {
+function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, name: Name) {
 	const {label, choices, meaning} = options[name];
 	const value = textOf(name, values);
 	const present = textOf(name, presentOptions(state));
@@ -135,12 +124,16 @@ function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, 
 		name,
 		label,
 		value,
+		/** The value that is in effect, if another value is chosen in the dialog. */
 		present: present === value ? undefined : present,
 		meaning: meaning(values[name], state),
+		/** The position of the value among the choices, counted from 1. */
 		position: all.indexOf(values[name]) + 1,
 		count: all.length,
 	};
 }
+
+export type OptionLine = ReturnType<typeof lineOf>;
 
 export const optionLines = remembering(
 	({dialog, settings, view, isMouseOn}: State) => [dialog, settings, view, isMouseOn],
@@ -202,10 +195,6 @@ export function withOptions(before: State, values: OptionValues, chosenOptions: 
 	};
 	return preset === present.preset ? next : withPreset(next, preset);
 }
-
-/** Returns the next or previous element. After the last element comes the first. */
-const neighborOf = <Element>(ring: readonly Element[], element: Element, by: 1 | -1): Element =>
-	ring.at((ring.indexOf(element) + by) % ring.length)!;
 
 const onDialog =
 	(change: (dialog: OptionsDialog, state: State) => OptionsDialog) =>

@@ -1,10 +1,10 @@
 import {presetNames, type GpuColumnName, type PresetName} from '../../../format/monitor-settings.js';
 import {isFolded} from '../../layout.js';
-import {initialProcesses} from '../processes/state.js';
 import {foldedCount} from '../gpus/fold.js';
-import {initialTable} from '../gpus/state.js';
 import type {PanelName} from '../panels/state.js';
+import {neighborOf} from '../ring.js';
 import {withFlash, type State} from '../state.js';
+import {initialTables} from '../table/state.js';
 import {listedColumns, type Remembered, type ViewState} from './state.js';
 
 export const presetMeanings: Readonly<Record<PresetName, string>> = {
@@ -21,24 +21,22 @@ const focusOf: Readonly<Record<PresetName, PanelName>> = {
 	queue: 'queue',
 };
 
-/** The initial table of presets for many GPUs. Sorting by owner keeps the GPUs of a reservation together. */
-const groupedTable: typeof initialTable = {...initialTable, sort: {by: 'owner', isInverted: false}};
+/** The initial tables of a preset. The preset for many GPUs sorts by owner, which keeps the GPUs of a reservation together. */
+const initialIn = (preset: PresetName): Remembered =>
+	preset === 'dense'
+		? {...initialTables, gpus: {...initialTables.gpus, sort: {by: 'owner', isInverted: false}}}
+		: initialTables;
 
 /** Switches to a preset, and restores the order and the filter that it had before. */
 export function withPreset(state: State, preset: PresetName): State {
 	const {gpus, processes, view, panels} = state;
-	const left: Remembered = {
-		gpus: {sort: gpus.sort, filter: gpus.filter},
-		processes: {sort: processes.sort, filter: processes.filter},
-	};
-	const found = view.remembered[preset];
-	const {sort, filter} = found?.gpus ?? (preset === 'dense' ? groupedTable : initialTable);
-	const {sort: processSort, filter: processFilter} = found?.processes ?? initialProcesses;
+	const found = view.remembered[preset] ?? initialIn(preset);
+	const restored = ({sort, filter}: Remembered['gpus']): Remembered['gpus'] => ({sort, filter});
 	return {
 		...state,
-		view: {...view, preset, remembered: {...view.remembered, [view.preset]: left}},
-		gpus: {...gpus, sort, filter},
-		processes: {...processes, sort: processSort, filter: processFilter},
+		view: {...view, preset, remembered: {...view.remembered, [view.preset]: {gpus, processes}}},
+		gpus: {...gpus, ...restored(found.gpus)},
+		processes: {...processes, ...restored(found.processes)},
 		panels: {...panels, focus: focusOf[preset], isZoomed: false},
 	};
 }
@@ -58,8 +56,7 @@ function nextPreset(state: State): State {
 		return withoutPool(state);
 	}
 
-	const index = presetNames.indexOf(state.view.preset);
-	const preset = presetNames[(index + 1) % presetNames.length]!;
+	const preset = neighborOf(presetNames, state.view.preset, 1);
 	return withFlash(withPreset(state, preset), 'ok', `Preset ${preset}: ${presetMeanings[preset]}. S saves it`);
 }
 

@@ -6,17 +6,12 @@ import {
 	usualColumnsOfMixed,
 	usualGpuColumns,
 } from '../../../format/monitor-settings.js';
-import type {SortKey} from '../gpus/state.js';
-import type {ProcessSortKey} from '../processes/state.js';
 import type {TableState} from '../table/state.js';
 import type {KeptView, OptionValues} from '../../ports.js';
 import {remembering} from '../memo.js';
 import type {Observation} from '../../../core/model/types.js';
 
-export type Remembered = {
-	readonly gpus: Pick<TableState<SortKey>, 'sort' | 'filter'>;
-	readonly processes: Pick<TableState<ProcessSortKey>, 'sort' | 'filter'>;
-};
+export type Remembered = Readonly<Record<'gpus' | 'processes', Pick<TableState, 'sort' | 'filter'>>>;
 
 export type ViewState = Pick<KeptView, 'preset'> &
 	Partial<KeptView> & {

@@ -9,7 +9,7 @@ import {shortDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {storeNow} from '../../state/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
-import {Label} from '../../widgets/label.js';
+import {FixedLabel, Label} from '../../widgets/label.js';
 import {leftOutText, targetNames, type Targets} from './targets.js';
 
 function endText(lease: Lease, now: number): string {
@@ -47,9 +47,7 @@ function Groups({targets, now}: {readonly targets: readonly HeldPart[]; readonly
 		<>
 			{shown.map(([words, held]) => (
 				<Box key={words} gap={2} flexShrink={0}>
-					<Box width={width} flexShrink={0}>
-						<Label>{targetNames(held)}</Label>
-					</Box>
+					<FixedLabel width={width}>{targetNames(held)}</FixedLabel>
 					<Label tone="dim">{words}</Label>
 				</Box>
 			))}

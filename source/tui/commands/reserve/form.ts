@@ -17,10 +17,10 @@ import {
 	type ReserveValues,
 } from '../../../format/reservation-form.js';
 import {sanitize} from '../../../format/text/text.js';
-import {formOf, type Form, type NewField} from '../../state/dialogs.js';
+import {formOf, type Form} from '../../state/dialogs.js';
 import {latestOf} from '../../state/pause.js';
 import {gpuCountOf, rowsOf, type State} from '../../state/state.js';
-import {secondsOf, valueOf} from './form-values.js';
+import {secondsOf, valueOf} from '../../state/form.js';
 
 /** A GPU that was chosen when the dialog was opened. The UUID shows whether the number still belongs to the same GPU. */
 type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
@@ -39,7 +39,7 @@ type Wanted = {
 export type ReserveForm = Form<Wanted>;
 
 /** Adds to the hint of a field the monitor's keys for it. */
-const withKeys = (field: ReserveField): NewField => {
+const withKeys = (field: ReserveField): ReserveField => {
 	switch (field.kind) {
 		case 'count': {
 			const {follow} = field;
@@ -59,7 +59,7 @@ const withKeys = (field: ReserveField): NewField => {
 	}
 };
 
-export const reserveFormFields = (offer: ReserveOffer): readonly NewField[] =>
+export const reserveFormFields = (offer: ReserveOffer): readonly ReserveField[] =>
 	reserveFields(offer).map((field) => withKeys(field));
 
 /** Returns the maximum number of GPUs in one reservation. On a cluster, they must all be on one node. */

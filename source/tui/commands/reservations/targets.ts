@@ -3,10 +3,11 @@ import {holdingsOn, type HeldPart} from '../../../core/rules/leases/holdings.js'
 import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {Lease} from '../../../core/model/types.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {State} from '../../state/state.js';
 import {chosenGpus, selectedGpu, taggedGpus} from '../../state/gpus/rows.js';
-import {failed, halfDone, succeeded, type Done} from '../command.js';
+import {failed, succeeded, warning, type Done} from '../command.js';
 
 /** A chosen GPU that the command will not change. `reason` is a text that follows the GPU's number, such as `held by bob`. */
 type LeftOut = {readonly index: number; readonly reason: string};
@@ -157,16 +158,22 @@ export const commandOn = (
 	...(namedLeaseId === undefined ? [] : ['--lease', namedLeaseId]),
 ];
 
-type Targeted = {
+type Change = Pick<Targets, 'targets' | 'namedLeaseId'> & {
 	readonly word: 'released' | 'extended' | 'kept';
-	readonly targets: readonly HeldPart[];
-	/** Numbers of the GPUs that were changed. */
-	readonly done: readonly number[];
+	readonly changed: ReadonlyArray<Pick<HeldPart, 'index'>>;
 	readonly notYours: readonly HeldPart[];
+	/** The end of the message, such as ` by 2 hours`. */
+	readonly addition?: string;
+	/** The flags of the command with the same effect. */
+	readonly flags?: readonly string[];
 };
 
 /** Returns the outcome of a change of several GPUs. Leases that have ended or now belong to somebody else were not changed. */
-export function outcomeOfTargets({word, targets, done, notYours}: Targeted, addition: string, command: string): Done {
+export function outcomeOfTargets(
+	action: LeaseAction,
+	{word, targets, namedLeaseId, changed, notYours, addition = '', flags = []}: Change,
+): Done {
+	const done = changed.map(({index}) => index);
 	const missed = targets.map(({index}) => index).filter((index) => !done.includes(index));
 	const [holder] = notYours;
 	const reason =
@@ -180,5 +187,7 @@ export function outcomeOfTargets({word, targets, done, notYours}: Targeted, addi
 	}
 
 	const text = `${word} ${gpuList(done)}${addition}`;
-	return missed.length === 0 ? succeeded(text, command) : halfDone(`${text}, but ${reason}`, command);
+	const changedTargets = targets.filter(({index}) => done.includes(index));
+	const command = shellCommand([...commandOn(action, {targets: changedTargets, namedLeaseId}), ...flags]);
+	return missed.length === 0 ? succeeded(text, command) : warning(`${text}, but ${reason}`, command);
 }

@@ -1,11 +1,11 @@
 /** `z`: undoes a release within a few seconds. */
-import {undoRelease} from '../../core/operations/undo.js';
-import {undoneText} from '../../format/queue/outcome.js';
-import {panelNames} from '../state/panels/state.js';
-import {firstReason, reasonAgainstChange} from './shared/reasons.js';
-import {defineCommand, failed, halfDone, succeeded} from './command.js';
+import {undoRelease} from '../../../core/operations/undo.js';
+import {undoneText} from '../../../format/queue/outcome.js';
+import {panelNames} from '../../state/panels/state.js';
+import {firstReason, reasonAgainstChange} from '../reasons.js';
+import {defineCommand, failed, succeeded, warning} from '../command.js';
 
-const answers = {all: succeeded, some: halfDone, none: failed} as const;
+const answers = {all: succeeded, some: warning, none: failed} as const;
 
 export const undo = defineCommand({
 	name: 'undo',

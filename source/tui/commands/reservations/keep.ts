@@ -1,13 +1,12 @@
 /** `E`: keeps the user's idle GPUs that would go back to the pool. */
-import {extend as extendLeases} from '../../core/operations/reservations.js';
-import {offeredKeepSeconds} from '../../core/rules/policy/idle-rules.js';
-import {longDuration, typedDuration} from '../../format/text/durations.js';
-import {shellCommand} from '../../format/text/shell.js';
-import {ownIdleGpus} from '../state/gpus/idle.js';
-import {panelNames} from '../state/panels/state.js';
-import {firstReason, reasonAgainstChange} from './shared/reasons.js';
-import {commandOn, outcomeOfTargets} from './shared/targets.js';
-import {defineCommand} from './command.js';
+import {extend as extendLeases} from '../../../core/operations/reservations.js';
+import {offeredKeepSeconds} from '../../../core/rules/policy/idle-rules.js';
+import {longDuration, typedDuration} from '../../../format/text/durations.js';
+import {ownIdleGpus} from '../../state/gpus/idle.js';
+import {panelNames} from '../../state/panels/state.js';
+import {firstReason, reasonAgainstChange} from '../reasons.js';
+import {outcomeOfTargets} from './targets.js';
+import {defineCommand} from '../command.js';
 
 export const keep = defineCommand({
 	name: 'keep',
@@ -29,15 +28,13 @@ export const keep = defineCommand({
 			{by: 'leases', leases: targets},
 			{atLeast: keepSeconds, keepSeconds},
 		);
-		const done = extended.map(({index}) => index);
-		return outcomeOfTargets(
-			{word: 'kept', targets, done, notYours},
-			` for ${longDuration(keepSeconds)} even if idle`,
-			shellCommand([
-				...commandOn('extend', {targets: targets.filter(({index}) => done.includes(index))}),
-				'--keep',
-				typedDuration(keepSeconds),
-			]),
-		);
+		return outcomeOfTargets('extend', {
+			word: 'kept',
+			targets,
+			changed: extended,
+			notYours,
+			addition: ` for ${longDuration(keepSeconds)} even if idle`,
+			flags: ['--keep', typedDuration(keepSeconds)],
+		});
 	},
 });

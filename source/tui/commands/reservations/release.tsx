@@ -1,16 +1,16 @@
 /** `x` in the GPU table: releases the chosen GPUs. */
 import type {ReactElement} from 'react';
-import {release as releaseLeases} from '../../core/operations/reservations.js';
-import {reasonAgainstUndo, undoableOf} from '../../core/operations/undo.js';
-import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
-import {gpuList} from '../../format/text/gpu-list.js';
-import {shellCommand} from '../../format/text/shell.js';
-import {sanitize} from '../../format/text/text.js';
-import {Confirm} from '../dialogs/confirm.js';
-import {ask, type Confirmation} from '../state/dialogs.js';
-import {useSettings, useStore} from '../state/use-monitor.js';
-import {Label} from '../widgets/label.js';
-import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
+import {release as releaseLeases} from '../../../core/operations/reservations.js';
+import {reasonAgainstUndo, undoableOf} from '../../../core/operations/undo.js';
+import {ownerOf, owns} from '../../../core/rules/leases/ownership.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {sanitize} from '../../../format/text/text.js';
+import {Confirm} from '../../dialogs/confirm.js';
+import {ask, type Confirmation} from '../../state/dialogs.js';
+import {useSettings, useStore} from '../../state/use-monitor.js';
+import {Label} from '../../widgets/label.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
 import {
 	commandOn,
 	otherGpusOf,
@@ -19,9 +19,9 @@ import {
 	targetNames,
 	targetsOf,
 	type Targets,
-} from './shared/targets.js';
-import {TargetList} from './shared/target-list.js';
-import {defineCommand} from './command.js';
+} from './targets.js';
+import {TargetList} from './target-list.js';
+import {defineCommand} from '../command.js';
 
 function jobWarning({targets, leftOut}: Targets): string | undefined {
 	const jobs = targets.filter(({lease}) => reasonAgainstUndo(lease) !== undefined);
@@ -89,17 +89,12 @@ export const release = defineCommand<Confirmation<Targets>>({
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'release')),
 	open: (state) => ask('release', targetsOf(state, 'release')),
 	shellCommand: (dialog) => shellCommand(commandOn('release', dialog)),
-	async perform({world, store}, {targets, namedLeaseId}) {
-		const {requester} = store.getState().settings;
-		const {released, notYours} = await releaseLeases(world, requester, {by: 'leases', leases: targets});
-		const done = released.map(({index}) => index);
+	async perform({world, store}, dialog) {
+		const {requester, engine} = store.getState().settings;
+		const {released, notYours} = await releaseLeases(world, requester, {by: 'leases', leases: dialog.targets});
 		return {
-			...outcomeOfTargets(
-				{word: 'released', targets, done, notYours},
-				'',
-				shellCommand(commandOn('release', {targets: released, namedLeaseId})),
-			),
-			undo: store.getState().settings.engine === undefined ? undoableOf(released) : [],
+			...outcomeOfTargets('release', {...dialog, word: 'released', changed: released, notYours}),
+			undo: engine === undefined ? undoableOf(released) : [],
 		};
 	},
 	Dialog: ReleaseDialog,

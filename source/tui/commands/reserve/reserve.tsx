@@ -1,4 +1,4 @@
-/** The dialog and the request of the keys that reserve GPUs, either now or through the queue. */
+/** `r`, `w` and `R` reserve GPUs, either now or through the queue. */
 import type {ReactElement} from 'react';
 import {CanhazgpuError} from '../../../errors.js';
 import type {EngineWorld} from '../../../core/operations/engine.js';
@@ -14,16 +14,16 @@ import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
 import {Form as FormDialog} from '../../dialogs/form.js';
-import {chosenGpus} from '../../state/gpus/rows.js';
+import {chosenGpus, taggedGpus} from '../../state/gpus/rows.js';
+import {valueOf} from '../../state/form.js';
 import type {Flash} from '../../state/messages.js';
 import {latestOf} from '../../state/pause.js';
 import type {State} from '../../state/state.js';
 import {Label} from '../../widgets/label.js';
-import type {EffectContext, Outcome, MonitorCommandOf} from '../command.js';
-import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
-import {flagsOf, mayShare, reservationOf, reserveForm, type Reservation, type ReserveForm} from './reserve-form.js';
-import {valueOf} from './form-values.js';
-import {leaseOn} from './targets.js';
+import {defineCommand, type EffectContext, type Outcome} from '../command.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
+import {leaseOn} from '../reservations/targets.js';
+import {flagsOf, mayShare, reservationOf, reserveForm, type Reservation, type ReserveForm} from './form.js';
 
 function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeconds' | 'need'>): Flash {
 	const {gpus, instances, place, leaseId} = grant;
@@ -122,10 +122,17 @@ function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	);
 }
 
-export const reservationDialog: Pick<
-	MonitorCommandOf<ReserveForm>,
-	'shellCommand' | 'perform' | 'submitWord' | 'Dialog'
-> = {
+/** Reserves GPUs now, or waits for them in the queue if the user wants to. Also performs the requests of the other keys. */
+export const reserve = defineCommand<ReserveForm>({
+	name: 'reserve',
+	keys: {
+		modes: ['gpus', 'queue'],
+		keys: ['r'],
+		help: ['Reserve', 'reserve GPUs for a time'],
+		footer: ['r', 'Reserve'],
+	},
+	reasonAgainst: reasonAgainstChange,
+	open: (state) => reserveForm(state, false),
 	shellCommand: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...flagsOf(form, requester)]),
 	async perform(context, form, willWait) {
 		const {world, store} = context;
@@ -137,10 +144,10 @@ export const reservationDialog: Pick<
 	},
 	submitWord: ({willWait}) => (willWait ? 'Wait' : 'Reserve'),
 	Dialog: ReserveDialog,
-};
+});
 
 /** Returns why GPUs cannot be chosen by number: some engines choose the GPUs themselves. */
-export const reasonAgainstNaming = ({settings: {lacks}}: State): string | undefined =>
+const reasonAgainstNaming = ({settings: {lacks}}: State): string | undefined =>
 	lacks?.has('ids') === true ? 'GPUs are chosen for you here: press r and say how many' : undefined;
 
 /** The reasons against, and the dialog for, reserving exactly the chosen GPUs. */
@@ -156,3 +163,16 @@ export const reserveThese = {
 	}),
 	open: (state: State) => reserveForm(state, false, chosenGpus(state)),
 };
+
+/** Waits in the queue for any GPUs, or for the tagged GPUs, and reserves them when they are free. */
+export const wait = defineCommand<ReserveForm>({
+	name: 'wait',
+	keys: {modes: ['gpus', 'queue'], keys: ['w'], help: ['Queue and processes', 'wait for GPUs'], footer: ['w', 'Wait']},
+	reasonAgainst: firstReason(reasonAgainstChange, (state) =>
+		taggedGpus(state).length > 0 ? reasonAgainstNaming(state) : undefined,
+	),
+	open(state) {
+		const tagged = taggedGpus(state);
+		return reserveForm(state, true, tagged.length > 0 ? tagged : undefined);
+	},
+});

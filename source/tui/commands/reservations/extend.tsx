@@ -1,12 +1,12 @@
 /** `e`: extends the chosen reservations. */
-import {extend as extendLeases} from '../../core/operations/reservations.js';
-import {longDuration, typedDuration} from '../../format/text/durations.js';
-import {gpuList} from '../../format/text/gpu-list.js';
-import {shellCommand} from '../../format/text/shell.js';
-import {Form as FormDialog} from '../dialogs/form.js';
-import {formOf, type Form} from '../state/dialogs.js';
-import {secondsOf, valueOf} from './shared/form-values.js';
-import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
+import {extend as extendLeases} from '../../../core/operations/reservations.js';
+import {longDuration, typedDuration} from '../../../format/text/durations.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {Form as FormDialog} from '../../dialogs/form.js';
+import {formOf, type Form} from '../../state/dialogs.js';
+import {secondsOf, valueOf} from '../../state/form.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
 import {
 	commandOn,
 	outcomeOfTargets,
@@ -14,9 +14,9 @@ import {
 	targetNames,
 	targetsOf,
 	type Targets,
-} from './shared/targets.js';
-import {TargetList} from './shared/target-list.js';
-import {defineCommand, failed} from './command.js';
+} from './targets.js';
+import {TargetList} from './target-list.js';
+import {defineCommand, failed} from '../command.js';
 
 export const extend = defineCommand<Form<Targets>>({
 	name: 'extend',
@@ -31,24 +31,21 @@ export const extend = defineCommand<Form<Targets>>({
 	},
 	shellCommand: (form) => shellCommand([...commandOn('extend', form), '--duration', valueOf(form, 'duration')]),
 	async perform({world, store}, form) {
-		const {targets} = form;
 		const by = secondsOf(form);
 		const {requester} = store.getState().settings;
-		const {extended, notYours, notTimed} = await extendLeases(world, requester, {by: 'leases', leases: targets}, {by});
+		const {extended, notYours, notTimed} = await extendLeases(world, requester, {by: 'leases', leases: form.targets}, {by});
 		if (notTimed.length > 0) {
 			return failed(`Nothing extended: ${gpuList(notTimed)} held by a job that has no end time`);
 		}
 
-		const done = extended.map(({index}) => index);
-		return outcomeOfTargets(
-			{word: 'extended', targets, done, notYours},
-			` by ${longDuration(by)}`,
-			shellCommand([
-				...commandOn('extend', {...form, targets: targets.filter(({index}) => done.includes(index))}),
-				'--duration',
-				typedDuration(by),
-			]),
-		);
+		return outcomeOfTargets('extend', {
+			...form,
+			word: 'extended',
+			changed: extended,
+			notYours,
+			addition: ` by ${longDuration(by)}`,
+			flags: ['--duration', typedDuration(by)],
+		});
 	},
 	submitWord: () => 'Extend',
 	Dialog: ({dialog}) => (

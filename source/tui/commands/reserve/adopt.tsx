@@ -1,19 +1,19 @@
 /** `R`: reserves the selected GPU for the user's own process on it. If there is no such process, reserves the chosen GPUs. */
-import type {GpuProcess} from '../../core/model/types.js';
-import {adopt as adoptProcess} from '../../core/operations/adopt.js';
-import {ownTargets} from '../../core/rules/processes/process-targets.js';
-import {gpuList} from '../../format/text/gpu-list.js';
-import {shellCommand} from '../../format/text/shell.js';
-import {sanitize} from '../../format/text/text.js';
-import {Confirm} from '../dialogs/confirm.js';
-import {ask, type Confirmation} from '../state/dialogs.js';
-import type {State} from '../state/state.js';
-import {selectedRow, taggedGpus} from '../state/gpus/rows.js';
-import {processLine} from '../../format/readings.js';
-import {Label} from '../widgets/label.js';
-import {ownProcesses} from './shared/own-scan.js';
-import {reserveThese} from './shared/reservation.js';
-import {defineCommand, openingOf, succeeded} from './command.js';
+import type {GpuProcess} from '../../../core/model/types.js';
+import {adopt as adoptProcess} from '../../../core/operations/adopt.js';
+import {ownTargets} from '../../../core/rules/processes/process-targets.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {sanitize} from '../../../format/text/text.js';
+import {Confirm} from '../../dialogs/confirm.js';
+import {ask, type Confirmation} from '../../state/dialogs.js';
+import type {State} from '../../state/state.js';
+import {selectedRow, taggedGpus} from '../../state/gpus/rows.js';
+import {processLine} from '../../../format/readings.js';
+import {Label} from '../../widgets/label.js';
+import {defineCommand, openingOf, succeeded} from '../command.js';
+import {ownProcesses} from '../processes/own-scan.js';
+import {reserveThese} from './reserve.js';
 
 /** Returns the user's largest process on the selected GPU, if nobody holds that GPU and no GPUs are tagged. */
 const adoptable = (state: State): GpuProcess | undefined =>
@@ -32,7 +32,7 @@ export const adopt = defineCommand<Confirmation<Adoption>>({
 		const process = adoptable(getState());
 		const seen = process && (await scanSelected());
 		if (process !== undefined && seen === undefined) {
-			return;
+			return undefined;
 		}
 
 		const target = seen && ownTargets(seen.scan, seen.gpus[0]!).find(({pid}) => pid === process?.pid);
@@ -41,6 +41,7 @@ export const adopt = defineCommand<Confirmation<Adoption>>({
 				? openingOf(reserveThese, getState())!
 				: {kind: 'opened', dialog: ask('adopt', {process: target, gpu: seen!.gpus[0]!})},
 		);
+		return undefined;
 	},
 	shellCommand: ({process}) => shellCommand(['canhazgpu', 'reserve', '--pid', String(process.pid)]),
 	async perform({world, store}, {process: {pid, startTicks}}) {

@@ -1,6 +1,6 @@
-import {gpuTable, selectedGpu} from '../../state/gpus/rows.js';
-import type {State} from '../../state/state.js';
-import {noRowIn} from '../../state/table/table.js';
+import {gpuTable, selectedGpu} from '../state/gpus/rows.js';
+import type {State} from '../state/state.js';
+import {noRowIn} from '../state/table/table.js';
 
 type Reason = (state: State) => string | undefined;
 

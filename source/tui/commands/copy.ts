@@ -1,0 +1,96 @@
+/** `y` and `Y`: copy text to the clipboard. */
+import {Buffer} from 'node:buffer';
+import {owns} from '../../core/rules/leases/ownership.js';
+import {processText} from '../../format/readings.js';
+import {counted} from '../../format/text/numbers.js';
+import {sanitize} from '../../format/text/text.js';
+import {chosenGpus} from '../state/gpus/rows.js';
+import {selectedProcess} from '../state/processes/rows.js';
+import {rowsOf, type State} from '../state/state.js';
+import {defineCommand, succeeded, type Done, type EffectContext} from './command.js';
+import {firstReason, reasonAgainstGpus} from './reasons.js';
+import {leaseOn, reservationGpus} from './reservations/targets.js';
+
+/**
+Copies text to the clipboard with the escape sequence OSC 52. It works over ssh and in many terminals, but none of them confirms the copy. Tmux either
+handles the sequence itself or passes on a wrapped sequence, depending on its settings, so both forms are sent.
+*/
+export function copied({ports, writeTerminal}: EffectContext, text: string, what = ''): Done {
+	const sequence = `\u{1B}]52;c;${Buffer.from(text).toString('base64')}\u{7}`;
+	const wrapped = `\u{1B}Ptmux;${sequence.replaceAll('\u{1B}', '\u{1B}\u{1B}')}\u{1B}\\`;
+	writeTerminal(ports.isInTmux === true ? sequence + wrapped : sequence);
+	return succeeded(`Copied ${what}(if your terminal allows OSC 52)`);
+}
+
+function reasonAgainstCopied(state: State): string | undefined {
+	const other = reservationGpus(state).find((gpu) => {
+		const lease = leaseOn(state, gpu);
+		return lease === undefined || !owns(state.settings.requester, lease);
+	});
+	if (other !== undefined) {
+		return `GPU ${other} is not yours: nothing to copy`;
+	}
+
+	const isOfSeveral = new Set(reservationGpus(state).map((gpu) => leaseOn(state, gpu)?.leaseId)).size > 1;
+	return state.settings.engine !== undefined && isOfSeveral
+		? 'A shell can use only one Slurm job: tag the GPUs of one job'
+		: undefined;
+}
+
+/** Returns the line to copy. On a cluster, it has the job id, because the GPU numbers shown are not those on the nodes. */
+function exportLine(state: State): string {
+	const gpus = reservationGpus(state);
+	const isElsewhere = gpus.some((gpu) => rowsOf(state)[gpu]?.reading?.place !== undefined);
+	const jobs = new Set(gpus.map((gpu) => leaseOn(state, gpu)?.leaseId));
+	return isElsewhere ? `export SLURM_JOB_ID=${[...jobs][0] ?? ''}` : `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`;
+}
+
+/** Copies a shell line that selects the GPUs, such as `export CUDA_VISIBLE_DEVICES=0,1`. */
+export const copy = defineCommand({
+	name: 'copy',
+	keys: {modes: ['gpus', 'detail'], keys: ['y'], help: ['Reserve', 'copy its export line']},
+	reasonAgainst: firstReason(reasonAgainstGpus, reasonAgainstCopied),
+	begin(context) {
+		const line = exportLine(context.store.getState());
+		const {flash} = copied(context, line);
+		return {kind: 'done', flash: {...flash, next: line}};
+	},
+});
+
+/** Copies the command of the selected process. */
+export const copyCommand = defineCommand({
+	name: 'copy-command',
+	keys: {
+		modes: ['processes'],
+		keys: ['y'],
+		help: ['Queue and processes', 'copy its command'],
+		footer: ['y', 'Copy', 3],
+	},
+	reasonAgainst: (state) => (selectedProcess(state) === undefined ? 'No process is shown' : undefined),
+	begin(context) {
+		const {process} = selectedProcess(context.store.getState())!;
+		// Copies the command line as shown: without secrets, and without control characters, which a shell would interpret.
+		const command = sanitize(process.commandLine ?? '');
+		return copied(context, command === '' ? processText(process) : command, `the command of process ${process.pid} `);
+	},
+});
+
+const uuidOf = (state: State, gpu: number): string | undefined => rowsOf(state)[gpu]?.reading?.uuid;
+
+/** Whether the UUID is a plain name. Another account may have published the reading, and no other text must get into the clipboard. */
+const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[\w\-]{1,80}$/v.test(uuid);
+
+/** Copies the UUIDs of the chosen GPUs, for `nvidia-smi -i` and a container's `--gpus device=`. */
+export const identify = defineCommand({
+	name: 'identify',
+	keys: {modes: ['gpus', 'detail'], keys: ['Y'], help: ['GPUs and processes', 'copy the UUIDs of GPUs']},
+	reasonAgainst: firstReason(reasonAgainstGpus, (state) => {
+		const nameless = chosenGpus(state).find((gpu) => !isPlain(uuidOf(state, gpu)));
+		return nameless === undefined ? undefined : `GPU ${nameless} has no known UUID`;
+	}),
+	begin(context) {
+		const state = context.store.getState();
+		const gpus = chosenGpus(state);
+		return copied(context, gpus.map((gpu) => uuidOf(state, gpu)).join(','), `${counted(gpus.length, 'UUID')} `);
+	},
+});
