@@ -59,7 +59,7 @@ test('reserve never grants a GPU for which nvidia-smi prints an error in place o
 
 	expect(await box.run('reserve --gpus 3 --nonblock')).toMatchObject({
 		exitCode: 3,
-		stderr: expect.stringContaining('2 GPUs out of order') as string,
+		stderr: expect.stringContaining('2 GPUs with problems') as string,
 	});
 	expect(await box.run('reserve --gpus 2 --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0,3\n'});
 });

@@ -35,7 +35,7 @@ describe.each(stores)('with the %s store', (_, portOf) => {
 		const keepers = Array.from({length: isLong ? 10 : 3}, () => start(box, 'keep'));
 		await Promise.all(
 			keepers.map(async (keeper) =>
-				eventually(() => keeper.stdout().startsWith('GPUs that are idle for 5m go back to the pool'), 60_000),
+				eventually(() => keeper.stdout().startsWith('Owners of GPUs that are idle for 5m get a warning'), 60_000),
 			),
 		);
 		await holdIdle(box);

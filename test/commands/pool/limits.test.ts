@@ -164,7 +164,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(stdout.replaceAll(/\s+/gv, ' ')).toContain(
 			'If it no longer exists: canhazgpu admin --unset limits.user.gone.max-gpus --unset limits.user.gone.max-waiting',
 		);
-		expect(stdout).toContain('does not know the group $(gone)');
+		expect(stdout).toContain('The policy has limits for the group $(gone), which is unknown on this machine');
 		expect(stdout).not.toContain('--unset limits.group');
 		expect(stdout).not.toContain('does not know the account root');
 	});
