@@ -253,7 +253,7 @@ export const settings = {
 	'reserve.gpus': harmless(setting(() => integer(1, mostGpus))),
 	'reserve.duration': harmless(setting(wholeDuration, '8h')),
 	'reserve.note': harmless(setting(note)),
-	// Not harmless: the name decides which reservations a later release ends.
+	// Not marked as harmless, because this name also decides which reservations `release` ends.
 	'reserve.user': setting(text),
 	'reserve.wait': harmless(setting(duration)),
 	'reserve.nonblock': harmless(setting(flag)),

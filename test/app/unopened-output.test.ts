@@ -13,7 +13,7 @@ const writing = (count: number): readonly string[] => [
 	`import {writeError} from ${JSON.stringify(file)}; writeError('x'.repeat(${count})); process.stdout.write('done');`,
 ];
 
-test('leavesOutput is true for the command run and false for others', () => {
+test('leavesOutput is true only for the command `run`', () => {
 	expect(leavesOutput(['run', '--', 'true'])).toBe(true);
 	expect(leavesOutput(['status'])).toBe(false);
 	expect(leavesOutput([])).toBe(false);

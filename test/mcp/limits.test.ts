@@ -39,7 +39,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(6)],
 	] as const),
 )('agents.max-gpus on %s', (_, createBox) => {
-	test('below what two waiting agents have collected lets the first one be served, and then the second', async () => {
+	test('serves two waiting agents one after another if it is lowered below the GPUs that they hold together', async () => {
 		const box = await createBox();
 		await box.run('admin --set agents.max-gpus=6');
 		await box.run('reserve --gpu-ids 2,5 --duration 1h');

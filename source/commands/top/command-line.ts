@@ -75,7 +75,7 @@ function withoutHostWord(words: readonly string[], own: string | undefined): rea
 /** A command of the monitor that follows the output of a job. */
 const logsWord = 'logs';
 
-/** Returns the id after `logs`. The flag that follows the output is not needed. */
+/** Returns the job id after `logs`. Ignores `--follow`, because the monitor always follows the output. */
 function logIdIn([, ...words]: readonly string[]): string {
 	const [id, ...others] = words.filter((word) => word !== '-f' && word !== '--follow');
 	if (id === undefined || id.startsWith('-') || others.length > 0) {

@@ -65,7 +65,7 @@ export type Job = {
 	readonly bootId?: string;
 	/** The wrapper, or until it takes over, the process that submits the job. */
 	readonly holder?: ProcessIdentity;
-	/** Whether the wrapper has taken over. */
+	/** Whether the holder is the wrapper, which has taken over from the process that submitted the job. */
 	readonly isHeld: boolean;
 	/** The command's process. */
 	readonly job?: ProcessIdentity;

@@ -63,7 +63,7 @@ export const sweepDeviceGroups = (): void => {
 	}
 };
 
-/** How often the creation of the group is tried. A process in a container cannot see that this process lives, and may remove the new, empty group. */
+/** Maximum number of attempts to create the group. A process in a container cannot see that this process lives, and may remove the new, empty group. */
 const attempts = 3;
 
 type Made = {readonly group: string; readonly witness: Witness};

@@ -7,8 +7,8 @@ const ignore = () => undefined;
 
 /**
 Ignores errors of stdout and stderr: a closed terminal (EIO) or a pipe without a reader (EPIPE). A command that holds GPUs must release them before it
-ends. Call this before starting a child that shares stdout and stderr. On first use, Node makes a pipe non-blocking for everyone who shares it, so
-`canhazgpu run -- python train.py 2>&1 | tee log` would fail if tee is slow. Starting a child makes the pipe blocking again.
+ends. Call this before starting a child that shares stdout and stderr. When Node first opens stdout or stderr, it makes a pipe non-blocking for every process
+that shares it, and `canhazgpu run -- python train.py 2>&1 | tee log` would fail if tee is slow. Starting a child makes the pipe blocking again.
 */
 export const surviveLostOutput = (): void => {
 	for (const stream of [process.stdout, process.stderr]) {

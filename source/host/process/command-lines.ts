@@ -58,7 +58,7 @@ export const createCommandLineReader = ({run, procDirectory, monotonicMs}: Optio
 	};
 };
 
-/** Splits a text such as `/proc/5/cmdline`, NUL, a line of its text, and so on. */
+/** Parses lines that consist of a path such as `/proc/5/cmdline`, a NUL character and one line of that file. Returns the text of each file by pid. */
 const splitByFile = (output: string, procDirectory: string): ReadonlyMap<number, string> => {
 	const texts = new Map<number, string>();
 	for (const line of output.split('\n')) {

@@ -76,7 +76,7 @@ export async function followRemoteStatus(
 	let problem: CanhazgpuError | undefined;
 	let rest = '';
 	let hasAnswered = false;
-	/** The last line that canhazgpu did not print. */
+	/** The last line that was not a status, such as an error message of ssh. */
 	let printed = '';
 	const onText = (text: string): void => {
 		const lines = (rest + text).split('\n');

@@ -109,7 +109,7 @@ const escapeSequence = /[\p{Control}--\s](?:\]\P{Control}*(?:[\p{Control}--\s]\\
 /** Removes escape sequences in linear time. `stripVTControlCharacters` of `node:util` takes quadratic time. */
 export const withoutEscapes = (text: string): string => text.replaceAll(escapeSequence, '');
 
-/** Brackets around the JSON of an answer, each on its own line. */
+/** How the first and the last line of a JSON answer look: a list in square brackets, a record in braces. */
 const enclosures = {
 	list: {beginning: /^\[(?=\s*[\]\{])/gmv, end: ']\n'},
 	record: {beginning: /^\{(?=\s*["\}])/gmv, end: '}\n'},

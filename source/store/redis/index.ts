@@ -87,7 +87,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 					},
 				);
 			} catch (error) {
-				// If the entry alone cannot be read, for example because it is not a string, the caller reads the whole pool.
+				// The caller must learn that the store is unreachable. After any other error, such as an entry that is not a string, it reads the whole pool instead.
 				if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 					throw error;
 				}

@@ -44,7 +44,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 	}
 }
 
-/** Number of changes to remember. A few are enough, because the process that makes a change executes it itself, so no request arrives late. */
+/** Number of changes to remember, so that a repeated change is recognized. SQLite needs fewer than Redis, because no request is on its way through a network. */
 const changesKept = 1000;
 
 /** Whether a write to the queue is possible. A second join would lose the entry's position, and an entry without a position would never be found. */

@@ -59,7 +59,7 @@ function withMinutes(
 	return {...past, samples: [...kept, ...own.samples].toSorted((a, b) => a.atMs - b.atMs)};
 }
 
-/** Returns the minute in which this server's samples begin, and the middle of the time before them in that minute. Undefined if that time is shorter than a step. */
+/** Returns the minute of this server's first sample, and the time halfway between the start of that minute and the sample. Undefined if less than a step lies between them. */
 function begunIn({samples, stepMs}: UtilizationHistory) {
 	const [first] = samples;
 	const unseen = (first?.atMs ?? 0) % minuteMs;

@@ -211,7 +211,7 @@ test.each<[phase: 'waiting' | 'moving', victims: readonly Victim[]]>([
 );
 
 test(
-	'requests that wait with --on any move to a free host, and each of their jobs runs once',
+	'a request that waits with `run --on any` moves to a free host and runs its job exactly once',
 	{timeout: 240_000},
 	async () => {
 		const before = started().length;

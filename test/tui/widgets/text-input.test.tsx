@@ -27,7 +27,7 @@ test('TextInput marks a suggested value as a whole, because the first typed char
 	expect(painted(<TextInput field={presetField('2h')} width={12} />, 'dark')).toBe(chalk.inverse('2h'));
 });
 
-test('TextInput without the focus has no caret and no marks', () => {
+test('TextInput without focus shows no caret and no marks for text that is cut off', () => {
 	expect(painted(<TextInput field={fieldOf('abc')} width={12} isFocused={false} />, 'dark')).toBe('abc');
 	expect(painted(<TextInput field={presetField('2h')} width={12} isFocused={false} />, 'dark')).toBe('2h');
 });

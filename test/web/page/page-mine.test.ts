@@ -197,7 +197,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 
 		// On a phone, the outcome and the buttons are visible although the dialog is higher than the screen.
 		await page.setViewportSize({width: 320, height: 480});
-		await page.getByRole('button', {name: 'Wait for GPUs in the queue'}).click();
+		await page.getByRole('button', {name: 'Wait in the queue for GPUs'}).click();
 		const leftOf = async (selector: string) => (await dialog.locator(selector).first().boundingBox())!.x;
 		expect(await leftOf('.quiet')).toBe(await leftOf('h2'));
 		const inSight = async (selector: string) =>
@@ -276,12 +276,12 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await dialog.getByRole('button', {name: 'Release', exact: true}).click();
 		await doneOf(page).getByText('Released GPU 2').waitFor();
 
-		await page.getByRole('button', {name: 'Wait for GPUs in the queue'}).click();
+		await page.getByRole('button', {name: 'Wait in the queue for GPUs'}).click();
 		await fill({Needs: '3g.40gb'});
 		expect(await command()).toBe('canhazgpu reserve --gpus 1 --mig 3g.40gb --duration 8h');
 		await page.keyboard.press('Enter');
 		await doneOf(page).getByText('Reserved 1 MIG instance(s): [3:1]').waitFor();
-		await page.getByRole('button', {name: 'Wait for GPUs in the queue'}).click();
+		await page.getByRole('button', {name: 'Wait in the queue for GPUs'}).click();
 		await fill({Needs: '3g.40gb', Note: 'next'});
 		await page.keyboard.press('Enter');
 		await doneOf(page).getByText('position 1 of 1').waitFor();

@@ -8,7 +8,7 @@ import {answeringIn, createFreshScan} from '../acquire-now.js';
 import {createReclaimer} from '../reclaim.js';
 
 const intervalSeconds = 30;
-/** Delay of the scan, so that the step is certainly due by then. */
+/** How much later than a deadline the scan starts, so that the deadline has certainly passed. */
 const delaySeconds = 0.02;
 const shortestSeconds = 0.25;
 

@@ -159,7 +159,7 @@ const isWanted = (entry: QueueEntry, group: GpuGroup, {index, lease}: Holding): 
 export const isNoted = ({unavailable, eligible}: EntryNote, entry: QueueEntry): boolean =>
 	isSameNote(unavailable, entry.unavailable) && isSameEligible(eligible, entry);
 
-/** Plans to store the findings of an entry's last scan. Releases held GPUs, unless they belong to the only group that can now serve the entry. */
+/** Plans to store in the entry which GPUs its program can use, according to its last scan. Releases the GPUs that the entry holds and can no longer use. */
 export function planEntryNote(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
 	{id, raw, entry}: EntryRecord,

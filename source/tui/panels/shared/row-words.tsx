@@ -179,7 +179,7 @@ type ShortProperties = {
 		readonly isBeyondLimit?: boolean;
 	};
 	readonly width: number;
-	/** The largest process, which follows if the GPU is in use. */
+	/** The largest process on the GPU, shown after the other words. */
 	readonly words?: string | undefined;
 };
 

@@ -37,7 +37,7 @@ export function ownIdleWords(state: State): string | undefined {
 	return others === 0 ? text : `${text} (and ${others} more later)`;
 }
 
-/** Returns the warning about the GPUs of the user that are beyond their limit and go back first. Undefined if none go back. */
+/** Returns the warning that the user holds more GPUs than the limit allows, with those that go back to the pool first. Undefined if none go back. */
 export function ownLimitWords(state: State): string | undefined {
 	const own = rowsOf(state).flatMap(({index, lease, beyondLimit}) =>
 		beyondLimit?.deadline === undefined || lease === undefined || !owns(state.settings.requester, lease)

@@ -136,7 +136,7 @@ export default function Act({state, account}: ActProps) {
 					/>
 					<Button
 						words="Wait"
-						about="for GPUs in the queue"
+						about="in the queue for GPUs"
 						pressed={() => {
 							ask(askJoin(undefined, context.current.offer));
 						}}

@@ -53,7 +53,7 @@ test('one GPU that holds memory is enough, and only that GPU is shown as parked'
 	expect(rows.map((row) => row.parked !== undefined)).toEqual([false, true, false, false]);
 });
 
-test('a GPU with load is not shown as parked, even before a scan was recorded', async () => {
+test('a GPU with load does not count as parked, even before its load has been stored', async () => {
 	const box = await createIdleBox(always);
 	await box.lookFor(121, parked);
 	box.world.see(() => observationOf([0, 1, 2, 3].map((index) => usedReading(index))));
