@@ -29,7 +29,7 @@ type Grace = {
 };
 
 /**
-Whether a grace period is over. The machine's monotonic clock must agree, because the store's clock may have been set forward in the meantime. If the
+Whether a grace period has ended. The machine's monotonic clock must agree, because the store's clock may have been set forward in the meantime. If the
 monotonic clock is not the one on which the period began, for example after a reboot, the store's clock decides alone.
 */
 export function isGraceOver({warned = 0, deadline, timer}: Grace, at: number, now: GraceTimer | undefined): boolean {
