@@ -50,7 +50,9 @@ export const mcp: Command = {
 		const {failed} = createBackground(app.remark);
 		app.outliveBugs(failed);
 		if (process.stdin.isTTY) {
-			app.remark('canhazgpu mcp is started by a client, and talks to it on stdin and stdout. To set up a client: canhazgpu mcp --config claude');
+			app.remark(
+				'canhazgpu mcp is started by a client, and talks to it on stdin and stdout. To set up a client: canhazgpu mcp --config claude',
+			);
 		}
 
 		try {
