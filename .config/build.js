@@ -20,11 +20,11 @@ const pagePlugin = {
 const options = {
 	cwd: root,
 	platform: 'node',
-	// Ink loads its development tools only in development. koffi holds native code. bun:ffi is part of Bun.
+	// Not bundled: react-devtools-core is used only in development, koffi is native code, and bun:ffi is part of Bun.
 	external: ['react-devtools-core', 'koffi', 'bun:ffi'],
 	moduleTypes: {'.lua': 'text', '.bash': 'text', '.zsh': 'text', '.fish': 'text', '.md': 'text'},
 	transform: {target: 'node22', define: {'process.env.NODE_ENV': '"production"'}},
-	// Some modules of the common chunks are also imported dynamically.
+	// Dynamic imports of modules that are also in a common chunk are intended.
 	checks: {ineffectiveDynamicImport: false},
 };
 
@@ -36,16 +36,16 @@ const {output} = await build({
 	output: {
 		dir: 'dist',
 		chunkFileNames: 'chunks/[name]-[hash].js',
-		// Names and line breaks stay, so that stack traces can be read.
+		// Keeps names and line breaks, so that stack traces are readable.
 		minify: {compress: true, mangle: false, codegen: false},
-		// V8 keeps a file with non-ASCII characters as two bytes for each character, which costs about 50 ms of a start.
+		// V8 stores a file with non-ASCII characters with two bytes for each character, which slows the start by about 50 ms.
 		charset: 'ascii',
 		comments: false,
 		codeSplitting: {
 			groups: [
-				// `--version` loads only cli.ts and this.
+				// `--version` loads only cli.ts and this chunk.
 				{name: 'version', test: /\/start-up\/version\.ts$/, priority: 2},
-				// Every command loads all of main.ts. It is one file because each file costs time to open.
+				// Every command loads all of main.ts. A single file takes less time to open than several.
 				{name: 'main', test: /\/source\/main\.ts$/, priority: 1},
 				{name: 'shared', minShareCount: 3},
 			],
@@ -56,7 +56,7 @@ const {output} = await build({
 const inputs = output.flatMap(({moduleIds = []}) => moduleIds.map((id) => path.relative(root, id)));
 writeFileSync(path.join(root, 'dist/third-party-licenses.txt'), noticesOf([...inputs, ...page.inputs], root));
 
-// The man pages are made from the help of the commands. Their maker is bundled first, because Node cannot import the program's .md and .lua files.
+// man-pages.js imports the program to read its help. It is bundled first, because Node.js cannot import the .md and .lua files of the program.
 const manPages = path.join(root, 'node_modules/.cache/man-pages');
 await build({...options, input: './.config/man-pages.js', plugins: [pagePlugin], output: {dir: manPages, cleanDir: true}});
 const {makeManPages} = await import(path.join(manPages, 'man-pages.js'));

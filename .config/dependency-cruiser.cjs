@@ -1,10 +1,10 @@
 /*
-Who may import whom: the table of the layers, as rules. A folder may import what its rule does not forbid.
+The table of rooms in contributing.md, as rules. A folder may import everything that its rule does not forbid.
 */
 const source = (folders) => `^source/(${folders})`;
 
 /**
-Forbids everything in source/ but `allowed` to the files at `from`.
+Forbids the files at `from` to import anything in source/ except `allowed`.
 @param name
 @param from
 @param allowed
@@ -20,15 +20,15 @@ module.exports = {
 	forbidden: [
 		{name: 'no-circles', severity: 'error', from: {}, to: {circular: true}},
 		{
-			// No two rooms need each other, but for the command line with its list of commands, the parts of the monitor's state, and its commands with the keys and dialogs
-			// that list them.
+			// Two rooms must not import each other. Exceptions: the command line and its list of commands, the parts of the monitor's state, and the monitor's commands
+			// with the keys and dialogs that list them.
 			name: 'no-circles-of-rooms',
 			scope: 'folder',
 			severity: 'error',
 			from: {path: '^source/(core|store|gpu|host|engine|format|config|app|demo|security|help|web|mcp|commands/|tui/(?!state|commands|keys|dialogs)[^/]+)'},
 			to: {circular: true},
 		},
-		// Bun brings modules of its own.
+		// bun:* modules exist only in Bun, and cannot be resolved here.
 		{
 			name: 'no-unresolved',
 			severity: 'error',
@@ -72,7 +72,7 @@ module.exports = {
 		{
 			name: 'state-and-keys-know-no-ink',
 			severity: 'error',
-			// What brings the state and the keys to the components.
+			// use-monitor.tsx connects the state and the keys to the components.
 			from: {path: '^source/tui/(state|keys)/', pathNot: String.raw`/use-monitor\.tsx$`},
 			to: {path: '^(react|ink)$|node_modules/(react|ink)/'},
 		},
@@ -83,7 +83,7 @@ module.exports = {
 			to: {path: '^source/tui/(panels|dialogs|screens|live|widgets)/'},
 		},
 		{
-			// The table takes the keys of the commands from them. How a key is named and read knows no command.
+			// Only the table of keys imports the commands. Code that names and parses keys must not.
 			name: 'keys-know-no-verb',
 			severity: 'error',
 			from: {path: '^source/tui/keys/', pathNot: String.raw`/bindings\.ts$`},
@@ -110,7 +110,7 @@ module.exports = {
 			to: {path: '^source/tui/(panels|screens|live)/'},
 		},
 		{
-			// Those for other hosts build on the command for this host. Commands may share what reserves GPUs, changes reservations, or finds processes.
+			// Commands for other hosts build on the command for this host. Commands may share code that reserves GPUs, changes reservations, or finds processes.
 			name: 'commands-know-no-other-command',
 			severity: 'error',
 			from: {

@@ -1,6 +1,6 @@
 /**
-Makes dist/canhazgpu-PLATFORM, one file that runs without Node.js, and an archive of it with its licenses, man pages and install script. The
-runtime is Bun, from its npm package, in a version whose checksum is below. Exit code 2: Bun cannot be fetched.
+Builds dist/canhazgpu-PLATFORM, a single executable that needs no Node.js, and an archive of it with licenses, man pages and install script. The
+runtime is Bun, downloaded as an npm package and verified by the checksums below. Exits with code 2 if Bun cannot be downloaded.
 */
 import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
@@ -22,7 +22,7 @@ import {fileURLToPath} from 'node:url';
 
 const version = '1.4.5';
 
-/** The package of each platform, and the SHA-512 of its file. */
+/** Bun's npm package for each platform, and the SHA-512 of its file. */
 const packages = {
 	'linux-x64': [
 		'@oven/bun-linux-x64',
@@ -83,16 +83,16 @@ run(
 	'build',
 	'--compile',
 	'--format=esm',
-	// Each command loads the code that it needs, compiled beforehand.
+	// Each command loads only the code that it needs, as precompiled bytecode.
 	'--splitting',
 	'--bytecode',
-	// Names stay, so that stack traces can be read.
+	// Keeps names, so that stack traces are readable.
 	'--minify-whitespace',
 	'--minify-syntax',
-	// Neither a .env nor a bunfig.toml in the working directory changes the program.
+	// Prevents a .env or bunfig.toml in the working directory from changing the program.
 	'--no-compile-autoload-dotenv',
 	'--no-compile-autoload-bunfig',
-	// The binary reads NVIDIA's library by bun:ffi, and Ink loads its development tools only in development.
+	// The binary calls NVIDIA's library through bun:ffi instead of koffi. Ink uses react-devtools-core only in development.
 	'--external=koffi',
 	'--external=react-devtools-core',
 	`--outfile=${binary}`,
@@ -104,7 +104,7 @@ const texts = ['dist/third-party-licenses.txt', '.config/bun-licenses.txt'].map(
 );
 writeFileSync(path.join(root, `${binary}.licenses.txt`), texts.join('\n'));
 
-/** The files of a release for this platform: the program, its licenses and man pages, and the script that installs them. */
+// The archive of this platform: the program, its licenses and man pages, and the script that installs them.
 const {version: own} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 const archived = `canhazgpu-${own}-${platform}`;
 const stage = path.join(root, 'dist', archived);

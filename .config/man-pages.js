@@ -1,6 +1,6 @@
 /**
-Makes the man pages: canhazgpu(1) from the help of the commands, canhazgpu-TOPIC(7) from each help topic. The build bundles this file with the
-program's source and runs it.
+Writes the man pages: canhazgpu(1) from the help of the commands, and canhazgpu-TOPIC(7) from each help topic. The build bundles this file with the
+source of the program, and runs the result.
 */
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /*
-Bundles the page of the dashboard: index.html names its script and its style as they are in the source; what is served lies in a folder
-whose name is the hash of all of it. The build and the tests put the result in the place of the module `source/web/page/index.html`.
+Bundles the dashboard's page. index.html names its script and styles by their source paths. The bundled files are served from a folder whose name is
+a hash of their content. The build and the tests replace the module `source/web/page/index.html` by the result.
 */
 import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync} from 'node:fs';
@@ -18,27 +18,27 @@ const types: Readonly<Record<string, string>> = {
 	'.css': 'text/css; charset=utf-8',
 };
 
-/** A file of the page without what makes it readable. */
+/** Reads a file of the page, and removes line breaks and indentation. */
 const read = (file: string): string => readFileSync(path.join(root, folder, file), 'utf8').replaceAll(/\n\t*/gv, '');
 
-/** The module that stands for the page. */
+/** The module that is replaced by the bundled page. */
 export const pageModule = /\/source\/web\/page\/index\.html$/;
 
 export type BundledPage = {
 	readonly files: readonly PageFile[];
-	/** The files that it was made of, by their paths within this repository. */
+	/** The source files, by their paths within this repository. */
 	readonly inputs: readonly string[];
 };
 
 const licenceNote = '/* Contains packages under the MIT licence: see third-party-licenses.txt of canhazgpu */';
 
-/** An import of a part that is loaded late. */
+/** Dynamic import of a part that is loaded after the first view. */
 const lateImport = /\bimport\((["'`]\.\/[^"'`]+["'`])\)/gv;
 
-/** The expression that `source/web/page/late.tsx` appends to the address, because a browser never asks twice for a module that it could not load. */
+/** The expression that `source/web/page/late.tsx` appends to the address, because a browser never requests a module again that failed to load. */
 const attempt = '(globalThis.again??"")';
 
-/** The script in parts: one file with all that the first view needs, one that every page loads after it, and what is loaded when it is wanted. */
+/** Bundles the script: one file for the first view, one that every page loads after it, and parts that are loaded on demand. */
 async function bundleScript() {
 	const entry = path.join(root, folder, 'main.tsx');
 	const first = new Set<string>();
@@ -47,15 +47,15 @@ async function bundleScript() {
 		cwd: root,
 		input: entry,
 		platform: 'browser',
-		// `h` itself makes the elements: the functions that a compiler calls in its place by default are a second copy of it.
+		// Compiles JSX to calls of `h`. The default functions would be a second copy of the same code.
 		transform: {
 			target: 'esnext',
 			jsx: {runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment'},
 			inject: {h: ['preact', 'h'], Fragment: ['preact', 'Fragment']},
 		},
-		// The compiler's settings say the same of the source of JSX.
+		// The TypeScript settings also define how to compile JSX, with the same result.
 		checks: {configurationFieldConflict: false},
-		// Late parts import what they share with the first view from its file: two files are compressed worse than one.
+		// Late parts import shared code from the file of the first view, because one file compresses better than two.
 		preserveEntrySignatures: 'allow-extension',
 		plugins: [
 			{
@@ -84,12 +84,12 @@ async function bundleScript() {
 		format: 'esm',
 		entryFileNames: 'page.js',
 		chunkFileNames: '[name].js',
-		// Added after the minifier, which would remove this comment.
+		// Added after minification, which would remove this comment.
 		postBanner: ({moduleIds}) => (moduleIds.some((id) => id.includes('/node_modules/')) ? licenceNote : ''),
 		minify: true,
-		// Annotations for minifiers are of no use in minified code.
+		// Minified code does not need annotations for minifiers.
 		comments: {annotation: false},
-		// The code that several late parts share is small, and goes into a single file.
+		// Puts the code that late parts share into a single file, because it is small.
 		codeSplitting: {
 			groups: [
 				{name: 'page', test: (id) => first.has(id)},
@@ -102,7 +102,7 @@ async function bundleScript() {
 	return output.filter((file) => file.type === 'chunk');
 }
 
-/** The styles: that of the page, and those that are loaded late. */
+/** Bundles the styles: those of the first view, and those that are loaded later. */
 async function bundleStyles() {
 	const late = readdirSync(path.join(root, folder, 'styles/late')).filter((name) => name.startsWith('late-'));
 	const sources = ['page.css', ...late.map((name) => `late/${name}`)];
@@ -122,7 +122,7 @@ async function bundleStyles() {
 	return {styles, inputs: Object.keys(metafile.inputs)};
 }
 
-/** The file as it is sent: compressed as far as it goes, once for all servers. */
+/** Returns a file of the page, compressed at build time with the highest compression. */
 const compressed = (file: string, type: string, text: string, isImmutable: boolean): PageFile => ({
 	path: file,
 	type,

@@ -1,21 +1,21 @@
 /*
-The licences of the packages that are bundled, as their authors want them to be passed on.
+Collects the licenses of the bundled packages, which must be distributed with the program.
 */
 import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 
-/** Files in which a package keeps its licence, and notices that belong to it. */
+/** Names of files with the license of a package, or notices that belong to it. */
 const licenceFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 
-/** The licences of the packages inside a package that is itself a bundle. meow has this file. */
+/** A file with the licenses of further packages that a package has bundled. meow has this file. */
 const innerLicences = 'build/licenses.md';
 
-/** Returns the folder of a file's package, such as `node_modules/a/node_modules/@b/c`, or undefined for a file of our own. */
+/** Returns the folder of the package that contains a file, such as `node_modules/a/node_modules/@b/c`. Undefined for a file of this repository. */
 const packageOf = (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
 
 const authorOf = ({author, name}) => (typeof author === 'object' ? author.name : author) ?? `the authors of ${name}`;
 
-/** Some packages name the MIT licence and bring no text of it. */
+/** Returns the MIT license for a package that declares it but contains no license text. */
 function textOfMit(description, root) {
 	const own = readFileSync(path.join(root, 'license'), 'utf8');
 	return own.replace(/^Copyright .*$/m, `Copyright (c) ${authorOf(description)}`).trim();

@@ -4,9 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {defineConfig, type Plugin} from 'vitest/config';
 import {bundlePage, pageModule} from './page.js';
 
-/**
-Gives these files to the tests as text, as the bundler does for the program.
-*/
+/** Imports these files as text, as the bundler does. */
 const filesAsText: Plugin = {
 	name: 'files-as-text',
 	enforce: 'pre',
@@ -14,7 +12,7 @@ const filesAsText: Plugin = {
 		/\.(?:bash|fish|zsh|lua|md)$/v.test(id) ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined,
 };
 
-/** The page, bundled as in the program. */
+/** Bundles the dashboard's page as the build does. */
 const bundledPage: Plugin = {
 	name: 'bundled-page',
 	enforce: 'pre',
@@ -27,28 +25,28 @@ const longTests = 'test/long/**/*.test.{ts,tsx}';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Files in which some tests are long: `slowTest` in place of `test`. */
+/** Test files with long tests, which call `slowTest` instead of `test`. */
 const partlyLongTests = (): readonly string[] =>
 	globSync('test/**/*.test.{ts,tsx}', {cwd: root}).filter((file) => readFileSync(`${root}${file}`, 'utf8').includes('/_helpers/slow.js'));
 
 export default defineConfig(({mode}) => ({
 	plugins: [filesAsText, bundledPage],
 	root,
-	// The built program uses React's production build, which takes half the time. The long tests use the development build, for its warnings.
+	// The tests use React's production build, as the program does, because it takes half the time. Long tests use the development build for its warnings.
 	oxc: {jsx: {development: mode === 'long'}},
 	test: {
 		include: mode === 'long' ? [longTests, ...partlyLongTests()] : ['test/**/*.test.{ts,tsx}'],
 		env: {LONG_TESTS: mode === 'long' ? '1' : '', ...(mode !== 'long' && {NODE_ENV: 'production'})},
 		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],
-		// Much of the time is spent in waiting for processes: two files more at once than there are processors.
+		// The tests often wait for processes. So two more files run at once than there are processors.
 		maxWorkers: Math.max(2, Math.min(availableParallelism() + 2, 8)),
-		// A process of its own for each file would load the same modules 290 times.
+		// With a process for each test file, each would load the same modules again.
 		isolate: false,
-		// Only what hangs takes as long.
+		// Only a test that hangs takes that long.
 		testTimeout: 90_000,
 		hookTimeout: 90_000,
-		// A frame that is missing fails its test; `--update` writes it.
+		// A missing snapshot fails its test. `--update` writes it.
 		update: 'none',
 		expect: {poll: {timeout: 20_000}},
 		coverage: {

@@ -6,16 +6,16 @@ const config = [
 	{
 		prettier: true,
 		rules: {
-			// The layers and cycles are checked by dependency-cruiser, which knows the whole graph.
+			// dependency-cruiser checks layers and cycles, in the whole import graph.
 			'import-x/no-cycle': 'off',
-			// `undefined` is the value of an unknown reading here, and is said aloud.
+			// `undefined` means an unknown reading, and is written explicitly.
 			'unicorn/no-useless-undefined': 'off',
 			'unicorn/no-null': 'off',
-			// A default covers the kinds that a switch does not name.
+			// A default case covers the kinds that a switch does not list.
 			'@typescript-eslint/switch-exhaustiveness-check': ['error', {considerDefaultExhaustiveForUnions: true}],
-			// Loops here wait for each step before the next one.
+			// Loops wait for each step before the next one on purpose.
 			'no-await-in-loop': 'off',
-			// A doc comment says what the signature does not; it need not repeat every parameter.
+			// A doc comment says what the signature does not. It does not have to describe every parameter.
 			'jsdoc/require-description': 'off',
 			'jsdoc/require-param': 'off',
 			'jsdoc/require-param-description': 'off',
@@ -23,7 +23,7 @@ const config = [
 			'jsdoc/require-returns': 'off',
 			'jsdoc/multiline-blocks': 'off',
 			'unicorn/single-line-block-comment-style': 'off',
-			// Verbs such as `owns` and `force` (a flag that users type) read better than `shouldForce`.
+			// Allows verbs such as `owns`, and names of flags that users type, such as `force`.
 			'unicorn/consistent-boolean-name': 'off',
 			'unicorn/no-declarations-before-early-exit': 'off',
 			'@stylistic/no-mixed-operators': 'off',
@@ -32,7 +32,7 @@ const config = [
 			'unicorn/no-await-expression-member': 'off',
 			'unicorn/prefer-simple-condition-first': 'off',
 			'unicorn/prefer-minimal-ternary': 'off',
-			// Stored and printed keys are the peer's.
+			// Stored and printed keys have the names that the peer gave them.
 			'@typescript-eslint/naming-convention': 'off',
 		},
 	},
@@ -51,7 +51,7 @@ const config = [
 	{
 		files: ['source/core/rules/**', 'source/core/model/**'],
 		rules: {
-			// Decisions depend only on the snapshot, the request and the given time.
+			// The rules must depend only on their arguments: the snapshot, the request and the time.
 			'no-restricted-globals': [
 				'error',
 				...[
@@ -82,25 +82,25 @@ const config = [
 	{
 		files: ['source/tui/**'],
 		rules: {
-			// A component that is made by a function needs a name for React's messages.
+			// A component that a function creates needs a name, which React prints in its messages.
 			'func-names': 'off',
-			// A ref of React is null while nothing is mounted.
+			// The value of a React ref is null before mounting.
 			'@typescript-eslint/no-restricted-types': 'off',
 		},
 	},
 	{
 		files: ['**/*.html'],
 		rules: {
-			// A dashboard of one machine is not shared on social networks.
+			// Nobody shares the dashboard of a machine on social networks.
 			'@html-eslint/require-open-graph-protocol': 'off',
-			// A browser that does not know `blocking` ignores it.
+			// Browsers that do not support `blocking` ignore it.
 			'@html-eslint/use-baseline': 'off',
 		},
 	},
 	{
 		files: ['test/**'],
 		rules: {
-			// These tests run under Vitest.
+			// The tests run with Vitest, not with node:test.
 			'node-test/no-import-test-files': 'off',
 			'unicorn/no-duplicate-loops': 'off',
 			'unicorn/no-break-in-nested-loop': 'off',

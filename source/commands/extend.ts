@@ -45,8 +45,8 @@ export const extend: Command = {
 	usage: '[--gpu-ids IDS] [--lease ID] (--duration TIME | --until WHEN | --keep TIME)',
 	examples: [
 		['canhazgpu extend --duration 2h', 'two more hours for all your reservations'],
-		['canhazgpu extend --gpu-ids 1 --until 18:30', 'GPU 1 until half past six'],
-		['canhazgpu extend --keep 2h', 'keep idle GPUs for two more hours'],
+		['canhazgpu extend --gpu-ids 1 --until 18:30', 'GPU 1 until 18:30'],
+		['canhazgpu extend --keep 2h', 'keep your GPUs for two hours even if they are idle'],
 	],
 	flags: {
 		'gpu-ids': idsFlag('timed-gpus'),

@@ -12,7 +12,7 @@ import {clientConfigOf, clientNames} from './client-config.js';
 
 export const mcp: Command = {
 	name: 'mcp',
-	summary: 'Serve coding agents: the Model Context Protocol on stdin and stdout',
+	summary: 'Serve coding agents over the Model Context Protocol, on stdin and stdout',
 	usage: '[--user NAME] | --config CLIENT',
 	examples: [
 		['canhazgpu mcp --config claude', 'print what to write into .mcp.json'],
@@ -24,7 +24,7 @@ export const mcp: Command = {
 			summary: `print the configuration for a client: ${clientNames.join(', ')}`,
 			completes: clientNames,
 		},
-		user: {...labelFlag, summary: 'the name to show for what the agent reserves'},
+		user: {...labelFlag, summary: "the name shown on the agent's reservations"},
 	},
 	notes: [
 		'What the agent reserves is released when its client ends the connection or dies. To read another config file, set CANHAZGPU_CONFIG=FILE. See canhazgpu help agents.',
@@ -50,7 +50,9 @@ export const mcp: Command = {
 		const {failed} = createBackground(app.remark);
 		app.outliveBugs(failed);
 		if (process.stdin.isTTY) {
-			app.remark('canhazgpu mcp is started by a client, and talks to it on stdin and stdout. To set up a client: canhazgpu mcp --config claude');
+			app.remark(
+				'canhazgpu mcp is started by a client, and talks to it on stdin and stdout. To set up a client: canhazgpu mcp --config claude',
+			);
 		}
 
 		try {

@@ -84,18 +84,18 @@ const ofRow = (row: Row): Sum => sumOf(counts.filter((count) => count.row === ro
 /** The lines of the help topic, by their beginnings, that explain the differences of a row. */
 const reported: Partial<Readonly<Record<Row, readonly string[]>>> = {
 	'durations, more inputs': ['durations'],
-	'FormatUserList, FormatProcessList': ['three or more people on one GPU'],
+	'FormatUserList, FormatProcessList': ['three or more users on one GPU'],
 	'FlexibleTime, more inputs': ['`expiry_time` -1 in a record'],
-	'runRun, zero count': ['`--gpus 0`, meaningless arguments, ids that do not exist'],
+	'runRun, zero count': ['`--gpus 0`, unexpected arguments, ids that do not exist'],
 	'AtomicReserve*, MixedMode': ['a `run` that has stopped sending heartbeats'],
-	'allocation order, random pools': ['GPUs that were never used'],
-	ReleaseSpecificGPUs: ['`--gpus 0`, meaningless arguments, ids that do not exist'],
+	'allocation order, random pools': ['the order of GPUs that were never used'],
+	ReleaseSpecificGPUs: ['`--gpus 0`, unexpected arguments, ids that do not exist'],
 	thresholds: ['a GPU that the tool does not show'],
 	'Fake provider': ['simulated GPUs'],
 	'structure, constants': ['a `run` that has stopped sending heartbeats'],
 	'heartbeat loss': ['a record that is deleted while its `run` is still running'],
-	'model detection': ['a long name of a model'],
-	'parse forms of flags': ['`--gpus 0`, meaningless arguments, ids that do not exist'],
+	'model detection': ['a long name of an AI model'],
+	'parse forms of flags': ['`--gpus 0`, unexpected arguments, ids that do not exist'],
 };
 
 test('the help topic "go" documents every compared subject in which the two programs differ', () => {

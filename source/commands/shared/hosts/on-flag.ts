@@ -6,7 +6,8 @@ export const onFlag: Flag = {value: 'HOST', summary: 'use another host by ssh', 
 
 export const onAnyFlag: Flag = {
 	value: 'HOST',
-	summary: 'use another host by ssh; --on any chooses the host in remote_hosts that can serve the request first',
+	summary:
+		'use another host by ssh; --on any chooses this host or one of remote_hosts, whichever can serve the request first',
 	completes: 'hosts',
 };
 
