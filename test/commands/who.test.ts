@@ -158,7 +158,7 @@ describe.runIf(canMakeDevices())('the command who', () => {
 		const {text} = await ask(mallory, hidden, 'who 0-1');
 		expect(text).toMatch(/^GPU 0: \dMB in use, the memory of its processes is unknown; not reserved\n/v);
 		expect(text).toMatch(new RegExp(`^ ${own.pid} .* runs .* open .* no .*sh -c`, 'mv'));
-		expect(text).toMatch(new RegExp(`^→ Yours, .*kill ${own.pid}$`, 'mv'));
+		expect(text).toMatch(new RegExp(`^→ This process is yours, .*kill ${own.pid}$`, 'mv'));
 		expect(text).toMatch(new RegExp(`^GPU 1: .* of it by listed processes; reserved by ${alice}$`, 'mv'));
 	});
 
