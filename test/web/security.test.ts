@@ -203,7 +203,7 @@ test('the page loads with few small requests, and loads other views and charts s
 	const scriptPath = paths.find((path) => path.endsWith('.js'))!;
 	const {headers} = await ask(web.port, scriptPath, {headers: {'accept-encoding': 'gzip, deflate'}});
 	expect(headers['content-encoding']).toBe('gzip');
-	expect(Number(headers['content-length'])).toBeLessThan(13_800);
+	expect(Number(headers['content-length'])).toBeLessThan(14_200);
 	const {body: script} = await ask(web.port, scriptPath);
 	const details = lateParts(script).find((name) => name === 'details.js')!;
 	const {body} = await ask(
