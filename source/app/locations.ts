@@ -94,7 +94,7 @@ export function createLocations(config: Config, host: Host): Locations {
 			const directory = privateDirectory();
 			if (directory === undefined) {
 				throw new CanhazgpuError('store-unreachable', 'This account has no home directory for a private pool', {
-					hint: 'Set HOME or XDG_STATE_HOME to a directory of your own. Or make a pool for everybody: sudo canhazgpu admin',
+					hint: 'Set HOME or XDG_STATE_HOME to a directory of your own. Or create a pool for everybody: sudo canhazgpu admin',
 				});
 			}
 
@@ -102,7 +102,7 @@ export function createLocations(config: Config, host: Host): Locations {
 		},
 		lineHistory: state === undefined ? undefined : path.join(state, 'history'),
 		get privateLabel() {
-			return `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. To make a pool for everybody: sudo canhazgpu admin`;
+			return `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. To create a pool for everybody: sudo canhazgpu admin`;
 		},
 		facts: () => ({
 			asked: config.get('store'),

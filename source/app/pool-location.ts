@@ -79,7 +79,7 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	} catch (error) {
 		if (hasCode(error, 'store-unreachable')) {
 			throw new CanhazgpuError(error.code, error.message, {
-				hint: `${error.hint ?? ''} Or make a pool without Redis: ${embeddedCommand(config)}`.trim(),
+				hint: `${error.hint ?? ''} Or create a pool without Redis: ${embeddedCommand(config)}`.trim(),
 				cause: error,
 			});
 		}

@@ -110,7 +110,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	return {
 		store,
 		privateLabel: context.locations.privateLabel,
-		notice: 'Made a private pool. To make one for everybody: sudo canhazgpu admin',
+		notice: 'Created a private pool. To create one for everybody: sudo canhazgpu admin',
 	};
 }
 

@@ -152,7 +152,7 @@ export const admin: Command = {
 				);
 			} else {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				app.print(wasThere ? `The ${what} already existed. Everyone on this machine uses it now` : `Made a ${what}`);
+				app.print(wasThere ? `The ${what} already existed. Everyone on this machine uses it now` : `Created a ${what}`);
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
 				}

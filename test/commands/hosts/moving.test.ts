@@ -67,6 +67,7 @@ async function slowlyAsking(change: Partial<App>): Promise<{-readonly [Key in ke
 			nowMs += host === 'near' ? 4000 : 0;
 			throw new CanhazgpuError('failed', 'No route to host');
 		},
+		requester: () => ({account: 'alice', uid: 1000, label: 'alice'}),
 		remark: () => undefined,
 		...change,
 	} as unknown as App;

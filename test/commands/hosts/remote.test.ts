@@ -144,7 +144,7 @@ slowTest('status --all warns on stderr about a private pool, except with --json'
 	await monitor.waitFor('PRIVATE pool');
 	monitor.write('q');
 	await monitor.exit;
-	const label = `PRIVATE pool of ${account}: nobody else sees these reservations. To make a pool for everybody: sudo canhazgpu admin\n`;
+	const label = `PRIVATE pool of ${account}: nobody else sees these reservations. To create a pool for everybody: sudo canhazgpu admin\n`;
 	for (const words of ['status', 'status --all', 'status --all --summary']) {
 		expect((await laptop.run(words)).stderr).toContain(label);
 	}

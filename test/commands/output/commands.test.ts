@@ -140,7 +140,7 @@ describe.each(
 		await box.run('reserve -g 2');
 		const made = await box.run('admin --gpus 3 --provider fake --force');
 		expect(made.stdout).toMatch(
-			/^Made a pool of 3 GPU\(s\) \(fake\) in .*\nEnded 2 reservation\(s\) of the replaced pool\n$/v,
+			/^Created a pool of 3 GPU\(s\) \(fake\) in .*\nEnded 2 reservation\(s\) of the replaced pool\n$/v,
 		);
 		expect(JSON.parse((await box.run('status -j')).stdout)).toHaveLength(3);
 		await box.run('admin --gpus 4 --provider fake --force');

@@ -315,7 +315,7 @@ describe('wrong input in a config file or the environment', () => {
 });
 
 describe('without a pool', () => {
-	test('commands say how to make a pool, and admin makes no pool while Redis is unreachable', async () => {
+	test('commands say how to create a pool, and admin creates no pool while Redis is unreachable', async () => {
 		const empty = createBox();
 		const ran = await empty.run('status', withoutRedis);
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
@@ -328,13 +328,13 @@ describe('without a pool', () => {
 		const admin = await empty.run('admin --gpus 8 --provider fake', withoutRedis);
 		expect(admin).toMatchObject({exitCode: 4, stdout: ''});
 		expect(admin.stderr).toContain(
-			'Or make a pool without Redis: sudo canhazgpu admin --store embedded --gpus 8 --provider fake',
+			'Or create a pool without Redis: sudo canhazgpu admin --store embedded --gpus 8 --provider fake',
 		);
 		empty.remove();
 	});
 
 	test.skipIf(isRedisHere)(
-		'commands without settings report the unreachable Redis and say how to make a pool',
+		'commands without settings report the unreachable Redis and say how to create a pool',
 		async () => {
 			const empty = createBox();
 			for (const command of ['status', 'reserve', 'run -- true']) {

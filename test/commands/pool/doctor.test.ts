@@ -34,7 +34,7 @@ test('doctor warns about a Redis that does not persist data', async () => {
 	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
 });
 
-test('doctor on a Redis without a pool says how to make a pool and that no GPUs were found', async () => {
+test('doctor on a Redis without a pool says how to create a pool and that no GPUs were found', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7', PATH: '/nowhere'});
 	onTestFinished(box.remove);
 	const {stdout, exitCode} = await box.run('doctor');

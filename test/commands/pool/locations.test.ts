@@ -39,7 +39,7 @@ test('admin --force in another store ends the former reservations and redirects 
 
 	expect(await box.run('admin --gpus 3 --provider fake --force', inRedis)).toMatchObject({
 		exitCode: 0,
-		stdout: `Made a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the replaced pool\n`,
+		stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the replaced pool\n`,
 	});
 	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nRestart programs that still use the old location, and remove settings and flags that name it.\n`;
 	const {exitCode, stderr} = await waiting;
@@ -49,7 +49,7 @@ test('admin --force in another store ends the former reservations and redirects 
 	const back = await box.run('admin --gpus 3 --provider fake --store embedded --force', anywhere);
 	expect(back).toMatchObject({
 		exitCode: 0,
-		stdout: `Made a pool of 3 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\n`,
+		stdout: `Created a pool of 3 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\n`,
 	});
 	expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
 	expect((await box.run('status', inRedis)).stderr).toBe(
@@ -107,7 +107,7 @@ slowTest('only admin --force replaces a pool of the Go canhazgpu in Redis by an 
 	});
 	expect(await box.run(`${words} --force`)).toEqual({
 		exitCode: 0,
-		stdout: `Made a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the replaced pool\n`,
+		stdout: `Created a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the replaced pool\n`,
 		stderr: '',
 	});
 	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);

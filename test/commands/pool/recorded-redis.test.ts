@@ -75,7 +75,7 @@ slowTest('admin --force sends the password of the URL also to the former pool on
 	await box.run('reserve', at(3));
 	expect(await box.run('admin --gpus 2 --provider fake --force', at(4))).toEqual({
 		exitCode: 0,
-		stdout: `Made a pool of 2 GPU(s) (fake) in redis 127.0.0.1:${redis.port}/4\nEnded 1 reservation(s) of the replaced pool\n`,
+		stdout: `Created a pool of 2 GPU(s) (fake) in redis 127.0.0.1:${redis.port}/4\nEnded 1 reservation(s) of the replaced pool\n`,
 		stderr: '',
 	});
 });

@@ -37,7 +37,7 @@ test('the first start of top without a pool shows simulated GPUs, runs commands 
 	);
 	expect(opened[1]).toMatch(/^ Free 8 {2}Mine 0 {2}Others 0 /v);
 	// Short enough for the smallest screen.
-	expect(opened.at(-2)).toBe(' WARN Made a private pool. To make one for everybody: sudo canhazgpu admin');
+	expect(opened.at(-2)).toBe(' WARN Created a private pool. To create one for everybody: sudo canhazgpu admin');
 
 	const reserved = await box.run('reserve --gpus 2');
 	expect(reserved.exitCode).toBe(0);
@@ -49,7 +49,7 @@ test('the first start of top without a pool shows simulated GPUs, runs commands 
 	]);
 	expect((await box.run('release')).exitCode).toBe(0);
 	await top.waitFor('Free 8  Mine 0');
-	await top.waitFor((screen) => !screen.includes('Made a private pool'), 15_000);
+	await top.waitFor((screen) => !screen.includes('Created a private pool'), 15_000);
 
 	top.write('q');
 	expect(await top.exit).toEqual({exitCode: 0, signal: undefined});

@@ -67,7 +67,7 @@ export function judgeStore(
 			'store',
 			'error',
 			`The database is damaged: ${damage}`,
-			'Move the file away, with its -wal, and make the pool again: canhazgpu admin --store embedded. Jobs, waiting requests and monitors that are still running then restore what they know.',
+			'Move the file away, with its -wal, and create the pool again: canhazgpu admin --store embedded. Jobs, waiting requests and monitors that are still running then restore what they know.',
 		),
 	];
 }
@@ -227,7 +227,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 			'pool',
 			'warning',
 			`The pool has ${pool?.gpuCount} GPU(s), but this machine has ${gpus.length}`,
-			'Once nobody holds a GPU, make the pool again: canhazgpu admin --force',
+			'Once nobody holds a GPU, create the pool again: canhazgpu admin --force',
 		),
 		...when(
 			unseen.length > 0,
