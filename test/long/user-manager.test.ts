@@ -93,7 +93,7 @@ describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240
 		test('a job is in its login session, and run --detach warns that a logout ends it', async () => {
 			const session = manager.logIn('run', '--detach', '--', 'sleep', '600');
 			expect(session).toMatchObject({exitCode: 0, stdout: '8\n'});
-			expect(session.stderr).toContain('Warning: logging out ends the job');
+			expect(session.stderr).toContain('Warning: the job ends when you log out');
 			expect(session.stderr).toContain('loginctl enable-linger');
 			await isRunning('8');
 			session.logOut();
