@@ -14,15 +14,22 @@ test('agents see, reserve, renew, wait for and release GPUs of Slurm', async () 
 		/^With Slurm, a reservation cannot end when this connection ends\. Set detached to true, /v,
 	);
 	const reserved = await agent.call('gpu_reserve', {count: 2, duration: '1h', note: 'tuning', detached: true});
-	expect(reserved.words).toMatch(/^You have reserved GPUs 0,1 for 1h 0m 0s \(lease_id \d+\)\. It stays when this connection ends\. To use them with srun /v);
+	expect(reserved.words).toMatch(
+		/^You have reserved GPUs 0,1 for 1h 0m 0s \(lease_id \d+\)\. It stays when this connection ends\. To use them with srun /v,
+	);
 	const {lease_id: id} = reserved.json as {readonly lease_id: string};
 	expect((await rows()).filter((row) => row['lease_id'] === id)).toHaveLength(2);
-	expect((await agent.call('gpu_renew', {lease_id: id, duration: '30m'})).words).toMatch(/^Renewed 2 GPU\(s\): \[0 1\], /v);
+	expect((await agent.call('gpu_renew', {lease_id: id, duration: '30m'})).words).toBe(
+		'Renewed 2 GPU(s): [0 1] until 0h 30m 0s from now.',
+	);
 	expect((await agent.call('gpu_queue')).words).toBe('Nobody waits.');
 
 	expect(await agent.call('gpu_reserve', {count: 4, detached: true})).toMatchObject({isError: false});
 	expect(await agent.call('gpu_reserve', {count: 4, detached: true})).toMatchObject({isError: false});
-	expectError(await agent.call('gpu_reserve', {count: 3, detached: true}), /^No node has enough free GPUs, or other jobs come first\. To wait in the queue, set wait_seconds\. /v);
+	expectError(
+		await agent.call('gpu_reserve', {count: 3, detached: true}),
+		/^No node has enough free GPUs, or other jobs come first\. To wait in the queue, set wait_seconds\. /v,
+	);
 	const progress: Array<string | undefined> = [];
 	const waiting = agent.call(
 		'gpu_reserve',
@@ -38,7 +45,10 @@ test('agents see, reserve, renew, wait for and release GPUs of Slurm', async () 
 	expect((await agent.call('gpu_why')).words).toMatch(/^#1 root waits for 3 GPUs, /v);
 	expect((await agent.call('gpu_release', {lease_id: id})).words).toBe('Released 2 GPU(s): [0 1].');
 	expect(await waiting).toMatchObject({isError: false});
-	expectError(await agent.call('gpu_reserve', {gpu_ids: [99], detached: true}), /^--gpu-ids cannot be used with Slurm: Slurm chooses the GPUs itself\. Say how many: /v);
+	expectError(
+		await agent.call('gpu_reserve', {gpu_ids: [99], detached: true}),
+		/^--gpu-ids cannot be used with Slurm: Slurm chooses the GPUs itself\. Say how many: /v,
+	);
 	expectError(await agent.call('gpu_release', {lease_id: '99999'}), /^That reservation has already ended\. /v);
 	expectError(await agent.call('gpu_release'), /^This connection holds no reservation\. /v);
 });
@@ -74,10 +84,12 @@ test('agents start, follow, read and cancel jobs of Slurm', async () => {
 	await eventually(async () => (await stateOf()) === 'running', 30_000);
 	expect((await agent.call('gpu_job')).words).toMatch(/^Job \d+ is RUNNING/v);
 	await eventually(async () => (await agent.call('gpu_logs', {job_id: id})).words.includes('hello on 0,1'), 30_000);
-	expect((await agent.call('gpu_cancel', {job_id: id})).words).toMatch(/^Cancelled job \d+\. (?:It ends in a moment|Job \d+ is CANCELLED)/v);
+	expect((await agent.call('gpu_cancel', {job_id: id})).words).toMatch(
+		/^Cancelled job \d+\. (?:It ends in a moment|Job \d+ is CANCELLED)/v,
+	);
 	await eventually(async () => (await stateOf()) === 'cancelled', 60_000);
 	for (const tool of ['gpu_job', 'gpu_logs', 'gpu_cancel']) {
-		expectError(await agent.call(tool, {job_id: '99999'}), /^\S.*99999.*\. \S/v);
+		expectError(await agent.call(tool, {job_id: '99999'}), /99999/v);
 	}
 
 	// Without slurmdbd, Slurm forgets its jobs.
