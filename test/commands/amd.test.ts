@@ -9,7 +9,7 @@ const redis = redisOfFile();
 const entries = (of: (gpu: number) => Readonly<Record<string, unknown>>) =>
 	`echo '${JSON.stringify([0, 1, 2].map((gpu) => ({gpu, ...of(gpu)})))}'`;
 
-/** Of the GPUs in amd-smi's order, the second is in use, and the third is HIP's first GPU. */
+/** An amd-smi with three GPUs, of which the second is in use. The third is the first one in HIP's order. */
 const tool = `case "$1" in
 metric) ${entries((gpu) => ({mem_usage: {used_vram: {value: gpu === 1 ? 40_000 : 283, unit: 'MB'}}}))};;
 process) ${entries(() => ({process_list: [{process_info: 'No running processes detected'}]}))};;

@@ -97,46 +97,50 @@ const serverOf = ({environment}: Box): readonly string[] => [
 test.for([
 	['redis', async () => freshRedisBox(redis.port, 3)],
 	['embedded', async () => freshEmbeddedBox(3)],
-] as const)('the command line of the Inspector lists and calls every tool on %s', {timeout: 600_000}, async ([, createBox], {skip}) => {
-	skip(missing !== undefined, missing);
-	const box = await createBox();
-	const listing = await runInspector(box.home, ['--method', 'tools/list', ...serverOf(box)]);
-	const {tools} = JSON.parse(listing.stdout) as {readonly tools: ReadonlyArray<{readonly name: string}>};
-	const called = new Set<string>();
-	const use = async (tool: string, input?: Readonly<Record<string, unknown>>): Promise<Answer> => {
-		called.add(tool);
-		const answer = await call(box, tool, input);
-		expect([tool, answer.words, answer.exitCode]).toEqual([tool, answer.words, 0]);
-		return answer;
-	};
+] as const)(
+	'the command line of the Inspector lists and calls every tool on %s',
+	{timeout: 600_000},
+	async ([, createBox], {skip}) => {
+		skip(missing !== undefined, missing);
+		const box = await createBox();
+		const listing = await runInspector(box.home, ['--method', 'tools/list', ...serverOf(box)]);
+		const {tools} = JSON.parse(listing.stdout) as {readonly tools: ReadonlyArray<{readonly name: string}>};
+		const called = new Set<string>();
+		const use = async (tool: string, input?: Readonly<Record<string, unknown>>): Promise<Answer> => {
+			called.add(tool);
+			const answer = await call(box, tool, input);
+			expect([tool, answer.words, answer.exitCode]).toEqual([tool, answer.words, 0]);
+			return answer;
+		};
 
-	expect((await use('gpu_status')).words).toMatch(/^3 of 3 GPUs are free: GPUs 0-2\. /v);
-	const reserved = await use('gpu_reserve', {count: 2, duration: '1h', note: 'Inspector', detached: true});
-	expect(reserved.json).toMatchObject({gpu_ids: [0, 1], note: 'Inspector', type: 'MANUAL'});
-	const {lease_id: id} = reserved.json as {readonly lease_id: string};
-	expect(await holders(box)).toBe('0:MANUAL 1:MANUAL 2:-');
-	expect((await use('gpu_renew', {lease_id: id, duration: '2h'})).json).toMatchObject({
-		extended: [{gpu_id: 0}, {gpu_id: 1}],
-	});
-	expect((await use('gpu_queue')).words).toBe('Nobody waits.');
-	expect((await use('gpu_why')).words).toBe('Nobody waits.');
-	expect((await use('gpu_report', {days: 1, by: 'gpu'})).words).toMatch(/ GPU hours in the last 1 day, /v);
-	expect((await use('gpu_release', {lease_id: id})).words).toBe('Released 2 GPU(s): [0 1].');
+		expect((await use('gpu_status')).words).toMatch(/^3 of 3 GPUs are free: GPUs 0-2\. /v);
+		const reserved = await use('gpu_reserve', {count: 2, duration: '1h', note: 'Inspector', detached: true});
+		expect(reserved.json).toMatchObject({gpu_ids: [0, 1], note: 'Inspector', type: 'MANUAL'});
+		const {lease_id: id} = reserved.json as {readonly lease_id: string};
+		expect(await holders(box)).toBe('0:MANUAL 1:MANUAL 2:-');
+		expect((await use('gpu_renew', {lease_id: id, duration: '2h'})).json).toMatchObject({
+			extended: [{gpu_id: 0}, {gpu_id: 1}],
+		});
+		expect((await use('gpu_queue')).words).toBe('Nobody waits.');
+		expect((await use('gpu_why')).words).toBe('Nobody waits.');
+		expect((await use('gpu_report', {days: 1, by: 'gpu'})).words).toMatch(/ GPU hours in the last 1 day, /v);
+		expect((await use('gpu_release', {lease_id: id})).words).toBe('Released 2 GPU(s): [0 1].');
 
-	const submitted = await use('gpu_run', {command: ['sh', '-c', 'echo hello; exec sleep 600'], timeout: '10m'});
-	expect(submitted.json).toMatchObject({job_id: '1'});
-	await eventually(async () => (await holders(box)) === '0:RUN 1:- 2:-');
-	expect((await use('gpu_job', {job_id: '1'})).words).toMatch(/^Job 1 is RUNNING: GPU 0; /v);
-	expect((await use('gpu_logs', {job_id: '1'})).words).toBe('Job 1 is RUNNING. Its output:\nhello');
-	expect((await use('gpu_cancel', {job_id: '1'})).words).toMatch(/^Cancelled job 1\. /v);
-	expect(called).toEqual(new Set(tools.map(({name}) => name)));
+		const submitted = await use('gpu_run', {command: ['sh', '-c', 'echo hello; exec sleep 600'], timeout: '10m'});
+		expect(submitted.json).toMatchObject({job_id: '1'});
+		await eventually(async () => (await holders(box)) === '0:RUN 1:- 2:-');
+		expect((await use('gpu_job', {job_id: '1'})).words).toMatch(/^Job 1 is RUNNING: GPU 0; /v);
+		expect((await use('gpu_logs', {job_id: '1'})).words).toBe('Job 1 is RUNNING. Its output:\nhello');
+		expect((await use('gpu_cancel', {job_id: '1'})).words).toMatch(/^Cancelled job 1\. /v);
+		expect(called).toEqual(new Set(tools.map(({name}) => name)));
 
-	// Without `detached`, a reservation ends with the connection, which is this call.
-	expect((await use('gpu_reserve', {count: 3})).json).toMatchObject({gpu_ids: [0, 1, 2]});
-	expect(await call(box, 'gpu_reserve', {count: 9})).toMatchObject({
-		exitCode: toolError,
-		words: expect.stringMatching(/^Cannot reserve 9 GPUs: the pool has 3\. /v) as string,
-	});
-	expect(await holders(box)).toBe('0:- 1:- 2:-');
-	expect((await peek(box)).queue).toEqual([]);
-});
+		// Without `detached`, a reservation ends with the connection, which is this call.
+		expect((await use('gpu_reserve', {count: 3})).json).toMatchObject({gpu_ids: [0, 1, 2]});
+		expect(await call(box, 'gpu_reserve', {count: 9})).toMatchObject({
+			exitCode: toolError,
+			words: expect.stringMatching(/^Cannot reserve 9 GPUs: the pool has 3\. /v) as string,
+		});
+		expect(await holders(box)).toBe('0:- 1:- 2:-');
+		expect((await peek(box)).queue).toEqual([]);
+	},
+);

@@ -120,7 +120,9 @@ describe.each(
 			expectError(await agent.call('gpu_run', {command: ['true'], timeout: '1h', ...input}), words);
 		}
 
-		expect((await agent.call('gpu_job')).words).toBe('You have no waiting or running jobs, and none that ended in the last day.');
+		expect((await agent.call('gpu_job')).words).toBe(
+			'You have no waiting or running jobs, and none that ended in the last day.',
+		);
 		await agent.call('gpu_reserve', {count: 1});
 		const id = await submit(box, agent, {command: ['sleep', '600'], count: 2});
 		await eventually(async () => (await peek(box)).queue.length === 1);
@@ -132,7 +134,10 @@ describe.each(
 		expect((await box.run('run --gpus 2 --nonblock -- true')).exitCode).toBe(0);
 		await agent.call('gpu_release');
 		await untilState(agent, id, 'running');
-		expectError(await agent.call('gpu_reserve'), /^Not enough GPUs available\. Requested: 1, Available: 0 \(agents hold 2 of at most 2 GPUs together\)\. /v);
+		expectError(
+			await agent.call('gpu_reserve'),
+			/^Not enough GPUs available\. Requested: 1, Available: 0 \(agents hold 2 of at most 2 GPUs together\)\. /v,
+		);
 		await agent.call('gpu_cancel', {job_id: id});
 	});
 });
@@ -192,7 +197,9 @@ test('gpu_logs returns the end of the output without terminal control sequences'
 	writeFileSync(output, 'z'.repeat(1_000_000));
 	expect((await agent.call('gpu_logs', {job_id: id})).words).toMatch(/The last 1 line of its output, .*\nz{4096}$/v);
 	writeFileSync(output, '');
-	expect((await agent.call('gpu_logs', {job_id: id})).words).toBe(`Job ${id} is COMPLETED. It has not written any output.`);
+	expect((await agent.call('gpu_logs', {job_id: id})).words).toBe(
+		`Job ${id} is COMPLETED. It has not written any output.`,
+	);
 });
 
 const wrongRuns: ReadonlyArray<readonly [input: Readonly<Record<string, unknown>>, words: RegExp]> = [

@@ -95,34 +95,40 @@ describe.each(
 	});
 });
 
-test.runIf(isRoot)('limits.max-gpus counts each account for itself, and agents.max-gpus all accounts together', async () => {
-	const box = await freshRedisBox(redis.port, 4);
-	await box.run('admin --set limits.max-gpus=1 --set agents.max-gpus=3');
-	const [ofAlice, again, ofMallory, ofRoot] = [
-		await connectAs(alice, box),
-		await connectAs(alice, box),
-		await connectAs(mallory, box),
-		await connect(box),
-	];
-	const {lease_id: id} = (await ofAlice.call('gpu_reserve')).json as {readonly lease_id: string};
-	expectError(await again.call('gpu_reserve'), /\(61001 holds 1 of at most 1 GPU\)\. The limit is limits\.max-gpus=1\. /v);
-	expectError(await again.call('gpu_reserve', {count: 2}), /^Cannot reserve 2 GPUs: 61001 can hold at most 1\. /v);
-	expect((await ofMallory.call('gpu_reserve')).json).toMatchObject({actual_user: '61002', gpu_ids: [1]});
-	// Root has no limit of its own, but its agent is one of all agents.
-	expect(await ofRoot.call('gpu_reserve')).toMatchObject({isError: false});
-	expectError(await ofRoot.call('gpu_reserve'), /\(agents hold 3 of at most 3 GPUs together\)/v);
+test.runIf(isRoot)(
+	'limits.max-gpus counts each account for itself, and agents.max-gpus all accounts together',
+	async () => {
+		const box = await freshRedisBox(redis.port, 4);
+		await box.run('admin --set limits.max-gpus=1 --set agents.max-gpus=3');
+		const [ofAlice, again, ofMallory, ofRoot] = [
+			await connectAs(alice, box),
+			await connectAs(alice, box),
+			await connectAs(mallory, box),
+			await connect(box),
+		];
+		const {lease_id: id} = (await ofAlice.call('gpu_reserve')).json as {readonly lease_id: string};
+		expectError(
+			await again.call('gpu_reserve'),
+			/\(61001 holds 1 of at most 1 GPU\)\. The limit is limits\.max-gpus=1\. /v,
+		);
+		expectError(await again.call('gpu_reserve', {count: 2}), /^Cannot reserve 2 GPUs: 61001 can hold at most 1\. /v);
+		expect((await ofMallory.call('gpu_reserve')).json).toMatchObject({actual_user: '61002', gpu_ids: [1]});
+		// Root has no limit of its own, but its agent is one of all agents.
+		expect(await ofRoot.call('gpu_reserve')).toMatchObject({isError: false});
+		expectError(await ofRoot.call('gpu_reserve'), /\(agents hold 3 of at most 3 GPUs together\)/v);
 
-	for (const other of [ofMallory, ofRoot]) {
-		for (const tool of ['gpu_release', 'gpu_renew']) {
-			expectError(
-				await other.call(tool, {lease_id: id}),
-				/^That reservation belongs to 61001\. Nothing was changed\. /v,
-			);
+		for (const other of [ofMallory, ofRoot]) {
+			for (const tool of ['gpu_release', 'gpu_renew']) {
+				expectError(
+					await other.call(tool, {lease_id: id}),
+					/^That reservation belongs to 61001\. Nothing was changed\. /v,
+				);
+			}
 		}
-	}
 
-	expect(await holders(box)).toBe('0:RUN 1:RUN 2:RUN 3:-');
-	// Another connection of the same account may release it.
-	expect((await again.call('gpu_release', {lease_id: id})).words).toBe('Released 1 GPU(s): [0].');
-	expect(await again.call('gpu_reserve')).toMatchObject({isError: false});
-});
+		expect(await holders(box)).toBe('0:RUN 1:RUN 2:RUN 3:-');
+		// Another connection of the same account may release it.
+		expect((await again.call('gpu_release', {lease_id: id})).words).toBe('Released 1 GPU(s): [0].');
+		expect(await again.call('gpu_reserve')).toMatchObject({isError: false});
+	},
+);

@@ -17,22 +17,28 @@ async function splitBox() {
 	return split;
 }
 
-const logsOf = async (agent: Agent, id: string): Promise<string> =>
-	(await agent.call('gpu_logs', {job_id: id})).words;
+const logsOf = async (agent: Agent, id: string): Promise<string> => (await agent.call('gpu_logs', {job_id: id})).words;
 
 test('agents reserve MIG instances by profile and by id, and shares, and each counts as one GPU', async () => {
 	const box = await splitBox();
 	const agent = await connect(box);
-	expect((await agent.call('gpu_status')).words).toContain('GPU 1 (Simulated H100 80GB) is AVAILABLE: never used, MIG ');
+	expect((await agent.call('gpu_status')).words).toContain(
+		'GPU 1 (Simulated H100 80GB) is AVAILABLE: never used, MIG ',
+	);
 
 	const byProfile = await agent.call('gpu_reserve', {mig: '1g.10gb'});
-	expect(byProfile.words).toMatch(/^You have reserved 1 MIG instance\(s\): \[1:0\] .* CUDA_VISIBLE_DEVICES=MIG-SIM-1-0$/v);
+	expect(byProfile.words).toMatch(
+		/^You have reserved 1 MIG instance\(s\): \[1:0\] .* CUDA_VISIBLE_DEVICES=MIG-SIM-1-0$/v,
+	);
 	expect(byProfile.json).toMatchObject({
 		gpu_ids: [1],
 		mig_instances: [{gpu_id: 1, instance: 0, uuid: 'MIG-SIM-1-0', profile: '1g.10gb'}],
 	});
 	expect((await agent.call('gpu_reserve', {gpu_ids: ['1:2']})).words).toContain('CUDA_VISIBLE_DEVICES=MIG-SIM-1-2');
-	expectError(await agent.call('gpu_reserve', {gpu_ids: [1]}), /^GPU 1 is split by MIG, so it cannot be reserved whole\. /v);
+	expectError(
+		await agent.call('gpu_reserve', {gpu_ids: [1]}),
+		/^GPU 1 is split by MIG, so it cannot be reserved whole\. /v,
+	);
 	expectError(
 		await agent.call('gpu_reserve', {mig: '3g.40gb'}),
 		/^Not enough MIG instances available\. .* MIG instance 1:2 is held by /v,

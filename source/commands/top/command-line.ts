@@ -6,7 +6,7 @@ import {shellCommand, shellWords} from '../../format/text/shell.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import {themeNames, usualScanIntervals} from '../../format/monitor-settings.js';
 import type {CommandLine, LineOptions, LiveOutput} from '../../tui/ports.js';
-import type {Grammar, Input} from '../../command-line/command.js';
+import type {Command, Grammar, Input} from '../../command-line/command.js';
 import type {JobRow} from '../../core/rules/jobs/rows.js';
 import {candidatesOf} from '../../command-line/completion/known-values.js';
 import {completeWords} from '../../command-line/completion/words.js';
@@ -99,6 +99,15 @@ function changesPool(name: string, manner: 'reads' | 'changes', input: Input): b
 	return (manner === 'changes' && !onlyShows) || (name === 'queue' && input.has('leave'));
 }
 
+/** The flags that no command supports in the monitor. The ssh of `--on` needs the terminal, but in a cluster, `--on` names a node. */
+const unsupportedFlags = (hasEngine: boolean): readonly string[] => (hasEngine ? ['follow'] : ['follow', 'on']);
+
+/** Returns the command with the flags that are offered in the monitor. */
+const offered = (command: Command, hasEngine: boolean): Command => {
+	const flags = Object.entries(command.flags).filter(([name]) => !unsupportedFlags(hasEngine).includes(name));
+	return {...command, flags: Object.fromEntries(flags)};
+};
+
 type MonitorKind = {readonly isReadonly: boolean; readonly hasEngine: boolean};
 
 function checkUse(name: string, input: Input, {isReadonly, hasEngine}: MonitorKind): void {
@@ -127,8 +136,7 @@ function checkUse(name: string, input: Input, {isReadonly, hasEngine}: MonitorKi
 		});
 	}
 
-	// The ssh command needs the terminal, which the monitor is using. In a cluster, --on names a node.
-	if (!hasEngine && input.has('on')) {
+	if (unsupportedFlags(hasEngine).includes('on') && input.has('on')) {
 		throw new CanhazgpuError('usage', '--on cannot be used inside the monitor', {
 			hint: 'Type it in a shell, or press H for the GPUs of all hosts.',
 		});
@@ -224,7 +232,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts, logOf
 					theme: themeNames,
 					interval: usualScanIntervals.map((seconds) => intervalText(seconds * 1000)),
 				},
-				find: grammar.find,
+				find: async (name) => offered(await grammar.find(name), world.engine !== undefined),
 				globals: {},
 				isDescribed: false,
 				know: async (kind) =>

@@ -219,7 +219,7 @@ describe('wrong input on the command line', () => {
 		['status --remote -oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
 		['status -jx', 2, 'status has no flag -x\nSee its flags: canhazgpu status --help'],
 		['status -j=yes', 2, '--json takes no value, but was given "yes"\nWrite --json alone, or leave it out.'],
-		// As in cobra, -t takes the rest of the word as its value.
+		// Like in cobra, -t takes the rest of the word as its value.
 		[
 			'run -tg 1 -- true',
 			2,

@@ -275,9 +275,7 @@ test('the command line of the monitor completes the ids of own jobs after cancel
 	await submit('somebody-else');
 	await submit(account, [0, 5]);
 	const complete = async (typed: string) =>
-		(await line.complete(typed, {snapshot: await readCurrent(world), audit: []})).candidates.filter(
-			(word) => !word.startsWith('-'),
-		);
+		(await line.complete(typed, {snapshot: await readCurrent(world), audit: []})).candidates;
 	expect(await complete('cancel ')).toEqual(['1', '3_0', '3_5']);
 	expect(await complete('cancel 3')).toEqual(['3_0', '3_5']);
 	expect(await complete('cancel 1,3')).toEqual(['1,3_0', '1,3_5']);

@@ -25,7 +25,7 @@ export function garbageContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[0]?.kind).toBe('free');
 		});
 
-		test('of a queue entry keeps its position and its raw text', async () => {
+		test('keeps its position and its raw text if it is a queue entry', async () => {
 			await write(store(), join('a'), join('b'));
 			await harness().setEntry('a', '{"user":""}');
 			const {queue} = await store().read();

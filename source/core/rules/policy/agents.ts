@@ -12,7 +12,10 @@ type Asked = Pick<Lease, 'via'>;
 const longestAgentSeconds = 30 * 86_400;
 
 /** Returns the preconditions of a grant to an agent: no other agent has got a GPU since the read. */
-export const agentExpectations = (snapshot: StoredPolicy & Pick<Snapshot, 'gpus'>, asked: Asked): readonly Expectation[] =>
+export const agentExpectations = (
+	snapshot: StoredPolicy & Pick<Snapshot, 'gpus'>,
+	asked: Asked,
+): readonly Expectation[] =>
 	isOfAgent(asked) && policyValue(snapshot, 'agents.max-gpus') !== 'off'
 		? snapshot.gpus.flatMap((record) =>
 				record.kind === 'garbage' ? [] : [{kind: 'gpu' as const, index: record.index, raw: record.raw}],

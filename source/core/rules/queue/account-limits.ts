@@ -124,7 +124,10 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 		const accounts = new Set(
 			grouped()
 				.entries.entries()
-				.filter(([, entries]) => entries.some(isAgent) && entries.some((entry) => limitFor(entry) !== undefined))
+				.filter(
+					([, entries]) =>
+						entries.some((entry) => isAgent(entry)) && entries.some((entry) => limitFor(entry) !== undefined),
+				)
 				.map(([account]) => account),
 		);
 		return count(
@@ -137,8 +140,7 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 	function tallyFor(account: string): Tally {
 		const entries = entriesOf(account);
 		const hasAgent = entries.some((entry) => agentMostFor(entry) !== undefined);
-		const tally =
-			known.get(account) ?? (hasAgent ? countedAgents() : count(entries, [account])).tallies.get(account)!;
+		const tally = known.get(account) ?? (hasAgent ? countedAgents() : count(entries, [account])).tallies.get(account)!;
 		known.set(account, tally);
 		return tally;
 	}

@@ -72,12 +72,7 @@ export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 	const {isHeldBack} = accountLimitsSeen(snapshot);
 	return queue
 		.filter((record) => record.kind === 'entry')
-		.filter(
-			({entry}) =>
-				!wantsInstances(entry) &&
-				silentSecondsOf(entry, snapshot) === undefined &&
-				!isHeldBack(entry),
-		)
+		.filter(({entry}) => !wantsInstances(entry) && silentSecondsOf(entry, snapshot) === undefined && !isHeldBack(entry))
 		.map((record) => {
 			const {entry} = record;
 			const outageOf = outageFor(entry, gpus, out);

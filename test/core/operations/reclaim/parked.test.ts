@@ -60,7 +60,7 @@ test('a GPU with load does not count as parked, even before its load has been st
 	expect(detailText((await readStatus(box.world)).rows[0]!)).toMatch(/^expires in /v);
 });
 
-test('the owner is told once, by one of many programs', async () => {
+test('only one of many programs notifies the owner of parked GPUs', async () => {
 	const box = await createIdleBox(always);
 	const owner = {account: 'alice', uid: 1000, reachesAll: false};
 	await box.lookFor(120, parked);
@@ -78,7 +78,7 @@ test('the owner is told once, by one of many programs', async () => {
 	);
 });
 
-test('nobody is told in the quiet time, and the owner is told after it', async () => {
+test('the notice about parked GPUs is sent after the quiet time', async () => {
 	const box = await createIdleBox(always);
 	await box.lookFor(121, parked);
 	const date = new Date(box.world.now() * 1000);

@@ -22,7 +22,7 @@ async function afterReturn(): Promise<Awaited<ReturnType<typeof createIdleBox>>>
 	return box;
 }
 
-test('the owner is told once that GPUs went back, by one of many programs', async () => {
+test('only one of many programs notifies the owner that GPUs went back', async () => {
 	const {world} = await afterReturn();
 	const claims = await Promise.all(Array.from({length: 10}, async () => claimReminders(world, own)));
 	const reminders = claims.flatMap((claim) => claim.reminders);
@@ -56,7 +56,7 @@ test('the notice waits for the end of the quiet time', async () => {
 	expect((await claimReminders(world, quiet)).reminders).toHaveLength(1);
 });
 
-test('an owner who does not want the event idle is not told', async () => {
+test('an owner who does not want the event `idle` gets no notice', async () => {
 	const {world} = await afterReturn();
 	expect((await claimReminders(world, {...own, own: {events: ['granted']}})).reminders).toEqual([]);
 });

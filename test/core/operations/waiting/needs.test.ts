@@ -192,7 +192,7 @@ test('random queue entries with different requirements are all served in order',
 				const rested = await readCurrent(world);
 				await settle(world);
 				const after = await readCurrent(world);
-				// It is not known whether a GPU with unknown readings could serve the entry.
+				// A GPU with unknown readings may or may not be able to serve the entry.
 				const known = boxNow();
 				if (blind.size === 0) {
 					checkNobodyIsHeldUp(after, known);

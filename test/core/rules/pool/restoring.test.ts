@@ -399,7 +399,7 @@ describe('a store that lost only the size of its pool', () => {
 		expect(commits).toBe(1);
 	});
 
-	test('keeps its reservations, and a new process is told to set only the size again', async () => {
+	test('keeps its reservations, and an error asks a new process to set only the size again', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};

@@ -33,10 +33,12 @@ const agent = (id: string, changes: Partial<QueueEntry> = {}) =>
 /** A GPU that a waiting agent has collected. */
 const collected = (index: number, id: string): GpuRecord => leased(index, id, {via, partialQueueId: id});
 
+const twoForAgents = {'agents.max-gpus': '2'};
+
 const box = (
 	gpus: readonly GpuRecord[],
 	queue: readonly QueueRecord[],
-	settings: Readonly<Record<string, string>> = {'agents.max-gpus': '2'},
+	settings: Readonly<Record<string, string>> = twoForAgents,
 ): Snapshot =>
 	snapshotWith({
 		now,
@@ -60,7 +62,12 @@ describe('an agent waits for other agents', () => {
 		['not while agents hold fewer GPUs', [leased(0, 'a', {via}), free(1)], [agent('b')], []],
 		['when agents hold as many as they may', [leased(0, 'a', {via}), leased(1, 'a', {via})], [agent('b')], ['b']],
 		['and not for what people hold', [leased(0, 'a'), leased(1, 'a')], [agent('b')], []],
-		['while earlier agents are allowed the rest', [free(0), free(1)], [agent('a', {requestedCount: 2}), agent('b')], ['b']],
+		[
+			'while earlier agents are allowed the rest',
+			[free(0), free(1)],
+			[agent('a', {requestedCount: 2}), agent('b')],
+			['b'],
+		],
 		[
 			'if an earlier agent waits, so that a large request is not overtaken by small ones for ever',
 			[leased(0, 'x', {via}), free(1)],
@@ -112,7 +119,7 @@ const anyEntry = fc.record({
 /** Each GPU is free, held by a person or an agent, or collected by an entry of the queue. */
 const anyGpu = fc.oneof(fc.constantFrom('free', 'person', 'agent'), fc.nat(4));
 
-test('under any limit, the first agent that can be served needs to wait only for reservations, and a grant never exceeds the limit', () => {
+test('the first agent that can be served waits only for reservations, not for other entries of the queue', () => {
 	fc.assert(
 		fc.property(
 			fc.array(anyEntry, {maxLength: 5}),
@@ -203,7 +210,7 @@ test('a new request of an agent does not take what an earlier agent may still ge
 	expect(grantNew(box(snapshot.gpus, queue, {'agents.max-gpus': '3'}), {via})).toMatchObject({kind: 'allocated'});
 });
 
-test('of two agents that collected GPUs under a higher limit, the earlier one is served, and the later one gives back what it has', () => {
+test('after the limit is lowered, the earlier of two agents is served, and the GPUs that the later one collected are released', () => {
 	const queue = [
 		agent('a', {requestedIds: [0, 1, 2], requestedCount: 3}),
 		agent('b', {requestedIds: [3, 4, 5], requestedCount: 3}),
@@ -245,7 +252,10 @@ test('queue --why and queue --json name the limit for agents, the agents that ho
 });
 
 test('a release by an agent wakes the first agent that its limit then allows, and the next grant no other', () => {
-	const queue = [agent('a', {requestedIds: [2], requestedCount: 1}), agent('b', {requestedIds: [2], requestedCount: 1})];
+	const queue = [
+		agent('a', {requestedIds: [2], requestedCount: 1}),
+		agent('b', {requestedIds: [2], requestedCount: 1}),
+	];
 	const before = box([leased(0, 'x', {via}), leased(1, 'x', {via}), leased(2, 'bob')], queue);
 	const released = {kind: 'released', gpus: [0]} as const;
 	const after = snapshotAfterEvent(before, released)!;
