@@ -30,9 +30,8 @@ test('top shows the output of a detached job, cancels the job and starts it agai
 	await top.waitFor('OK Started job 1 again');
 	await top.waitFor(/> 1 +running/v);
 	top.write(':cancel \t');
-	// The job is offered beside the flags.
-	await top.waitFor(/ 1 {2}--/v);
-	top.write('1\t\r');
+	await top.waitFor(/:cancel 1 /v);
+	top.write('\r');
 	await top.waitFor('OK Cancelled job 1');
 	await top.waitFor(/> 1 +cancelled/v);
 	top.write(':logs 2\r');
