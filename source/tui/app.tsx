@@ -35,7 +35,6 @@ type Properties = {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Keeps the state up to date with the pool, the GPUs and the other hosts. */
 function useLiveData(properties: Properties): Pick<EffectContext, 'refresh' | 'changeInterval'> {
 	const {world, ports, broken} = properties;
 	const {watched, scanIntervalMs, changeInterval} = useScanning(properties);

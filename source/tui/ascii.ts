@@ -1,5 +1,3 @@
-/** ASCII replacements for the characters of lines and graphs, for terminals without Unicode. */
-
 const plain: Readonly<Record<string, string>> = {
 	'│': '|',
 	'─': '-',
@@ -17,6 +15,6 @@ const plain: Readonly<Record<string, string>> = {
 	'…': '~',
 };
 
-/** Replaces the characters of lines and graphs by ASCII. Other characters, such as those of names and notes, stay as they are. */
+/** Replaces the characters of lines and graphs by ASCII, for terminals without Unicode. Other characters, such as those of names, stay as they are. */
 export const inAscii = (text: string): string =>
 	text.replaceAll(/\P{ASCII}/gv, (character) => plain[character] ?? character);

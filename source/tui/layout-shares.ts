@@ -52,7 +52,6 @@ const leastRuledTable = 17;
 
 /** Lines for a queue of one entry, with the reason for which it waits. */
 const leastQueue = 5;
-/** Minimum lines of an event list below the queue. With fewer, the list would not be useful. */
 const leastEventsBelow = 3;
 
 /** Returns the lines of a queue: its head, and a row and the reason for each entry. */
@@ -104,7 +103,6 @@ const processShare = 0.35;
 /** Number of events that are shown before any other panel gets more lines. */
 const leastWideEvents = 7;
 
-/** Lines of a tile with graphs: preferred, minimum and maximum. */
 const goodTileRows = 5;
 const leastTileRows = 3;
 const mostTileRows = 8;

@@ -23,7 +23,6 @@ export type Place = {
 	readonly rows: number;
 };
 
-/** Panels one above the other. */
 export type Stack = readonly Place[];
 
 type Layout = {
@@ -141,7 +140,6 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	return {frame, hasLastRule: !isBoxedFrame, blocks: [[[alone]]], tableColumns, alone: focus};
 }
 
-/** Returns the number of GPUs that are visible at once in this layout. */
 const shownGpus = (layout: Layout): number => ((placeIn(layout, 'gpus')?.rows ?? 1) - 1) * layout.tableColumns;
 
 /** Returns the layout for a number of rows in the GPU table. If the rows do not fit one above the other, they are placed in blocks side by side. */

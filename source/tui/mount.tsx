@@ -46,7 +46,6 @@ function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: ()
 	};
 }
 
-/** Time limit in ms for the last frame, in case the terminal reads no output. */
 const lastFrameMs = 1000;
 
 /** Waits until the screen is restored. Gives up after a time limit if the terminal reads no output. */
@@ -64,7 +63,6 @@ const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 
 type TerminalSettings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'> & {readonly colorLevel: ColorLevel};
 
-/** Returns the settings at the start, from the options and what the terminal supports. */
 const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: TerminalSettings): Settings => ({
 	...terminal,
 	...withTheme({terminalColors: process.env['COLORFGBG']}, options.theme),

@@ -42,7 +42,6 @@ export type LineOptions = {
 	readonly signal: AbortSignal;
 	/** Called when the request's position in the queue changes. */
 	readonly onWaiting: (words: string) => void;
-	/** Called with the GPUs that were released. */
 	readonly onReleased?: (released: readonly Holding[]) => void;
 };
 
@@ -70,12 +69,7 @@ export type LiveOutputTone = 'free' | 'others' | 'warning' | 'error';
 export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void) => () => void};
 
 export type CommandLine = {
-	/**
-	Runs a command line such as `reserve -g 2 -d 4h`.
-
-	@returns The lines that the command printed.
-	@throws CanhazgpuError with the message of the command.
-	*/
+	/** Runs a command line such as `reserve -g 2 -d 4h`. Returns the lines that it printed. Throws a CanhazgpuError with the message of the command. */
 	readonly run: (line: string, options: LineOptions) => Promise<readonly string[]>;
 	/**
 	Returns an output that updates itself, if the command line has one. Returns undefined if the command line should be run instead.
@@ -109,11 +103,7 @@ export type HostsPort = {
 	readonly watch: (show: (known: readonly SeenHost[]) => void) => () => void;
 	/** Asks one host now, without waiting for the interval. Rejects with a CanhazgpuError if the host does not answer. */
 	readonly ask: (host: string) => Promise<HostStatus>;
-	/**
-	Runs a command on that host by ssh, without a terminal, until it ends or `signal` is aborted.
-
-	@throws CanhazgpuError if ssh fails or does not answer in time.
-	*/
+	/** Runs a command on that host by ssh, without a terminal. Throws a CanhazgpuError if ssh fails or does not answer in time. */
 	readonly run: (
 		host: string,
 		words: readonly string[],
@@ -145,19 +135,11 @@ export type OptionValues = Pick<KeptView, 'preset' | 'columns'> & {
 	readonly isMouseOn: boolean;
 };
 
-/**
-Saves options. Options that are not passed keep their saved value.
-
-@throws CanhazgpuError if the config cannot be written.
-*/
+/** Saves options. Omitted options keep their saved value. Throws a CanhazgpuError if the config cannot be written. */
 export type SaveOptions = (options: Partial<OptionValues>) => Promise<Saved>;
 
 type JobsPort = {
-	/**
-	Returns everybody's jobs that wait, run, or ended during the last day.
-
-	@throws CanhazgpuError if they cannot be read.
-	*/
+	/** Returns everybody's jobs that wait, run, or ended during the last day. Throws a CanhazgpuError if they cannot be read. */
 	readonly read: () => Promise<readonly JobRow[]>;
 };
 

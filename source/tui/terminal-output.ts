@@ -3,7 +3,6 @@ import type {StateStore} from './state/store.js';
 
 type Write = (text: string, written?: () => void) => boolean;
 
-/** Returns an object like `stdout` whose `write` is replaced. */
 export const withWrite = (stdout: NodeJS.WriteStream, write: Write): NodeJS.WriteStream =>
 	new Proxy(stdout, {
 		get: (target, name): unknown => (name === 'write' ? write : Reflect.get(target, name)),

@@ -34,7 +34,6 @@ const styles = Object.fromEntries(
 
 export const stylesOf = (theme: Theme): Styles => styles[theme];
 
-/** The capabilities of the terminal and the choices of the user. */
 export type Appearance = {
 	readonly isAscii: boolean;
 	/** The characters of graphs. Defaults to braille. */
@@ -43,7 +42,6 @@ export type Appearance = {
 	readonly isLight: boolean;
 	/** Whether the terminal shows exact colors, so that loads can have color gradients. */
 	readonly hasGradients: boolean;
-	/** Whether the terminal has only 16 colors. */
 	readonly hasSixteenColors?: boolean;
 	readonly scheme?: ColorScheme;
 	/** The setting for the theme. `isLight` and `scheme` are derived from it. Defaults to `auto`. */
@@ -101,7 +99,6 @@ export function isLight(theme: ThemeName = 'auto', colors = ''): boolean {
 	return ground !== undefined && (ground === '7' || Number(ground) > 8);
 }
 
-/** Returns the appearance with another theme, for the same terminal. */
 export const withTheme = <Old extends Pick<Appearance, 'terminalColors'>>(
 	appearance: Old,
 	theme: ThemeName | undefined,

@@ -69,7 +69,6 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 		: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, undo};
 }
 
-/** Runs the command line that belongs to the chosen line in the output of an earlier command. */
 export function openChosenLine(context: EffectContext): void {
 	const {dialog} = context.store.getState();
 	if (dialog?.kind === 'output' && dialog.chosen !== undefined) {

@@ -84,11 +84,7 @@ export type MonitorCommandOf<Asking extends AskingDialog> = {
 	/** Called instead of `open` by commands that must do something before, such as scanning the GPUs. Returns what changes the state. */
 	readonly begin?: (context: EffectContext) => Promise<Action | undefined> | Action | undefined;
 	readonly shellCommand?: (dialog: Asking, requester: Requester) => string;
-	/**
-	Performs the command with the operations in core/operations.
-
-	@throws CanhazgpuError, whose message is shown in the dialog.
-	*/
+	/** Performs the command with the operations in core/operations. Throws a CanhazgpuError, whose message is shown in the dialog. */
 	readonly perform?: (context: EffectContext, dialog: Asking, willWait: boolean) => Promise<Outcome>;
 	/** Returns the word for Enter in the footer while the form is open. */
 	readonly submitWord?: (dialog: Asking) => string;

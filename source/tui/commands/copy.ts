@@ -57,7 +57,6 @@ export const copy = defineCommand({
 	},
 });
 
-/** Copies the command of the selected process. */
 export const copyCommand = defineCommand({
 	name: 'copy-command',
 	keys: {

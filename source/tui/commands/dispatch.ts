@@ -59,7 +59,6 @@ function ownScanner({world, store, ports}: Outside): Pick<EffectContext, 'scanOw
 	};
 }
 
-/** Returns the functions that handle the keys of commands and of their dialogs. */
 export function createCommandRunner(outside: Outside) {
 	const context: EffectContext = {...outside, ...ownScanner(outside)};
 	const {getState, dispatch} = context.store;
@@ -80,7 +79,6 @@ export function createCommandRunner(outside: Outside) {
 
 	return {
 		context,
-		/** Handles a key that belongs to a command. */
 		async press(command: MonitorCommand): Promise<void> {
 			const isBegun = command.begin !== undefined && command.reasonAgainst(getState()) === undefined;
 			const begun = isBegun ? command.begin(context) : openingOf(command, getState());
@@ -99,7 +97,6 @@ export function createCommandRunner(outside: Outside) {
 				dispatch({kind: 'changed', dialog, next: change(dialog)});
 			}
 		},
-		/** Copies the shell command that the open dialog shows. */
 		copyShellCommand(): void {
 			const {dialog, settings} = getState();
 			const command = isAsking(dialog) ? commandOf(dialog).shellCommand?.(dialog, settings.requester) : undefined;

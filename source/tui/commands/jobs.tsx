@@ -32,7 +32,6 @@ type JobCommand = {
 	readonly word: 'cancel' | 'retry';
 	readonly title: string;
 	readonly keys: Omit<KeyHint, 'modes'>;
-	/** Returns why the command cannot act on a job. Undefined if it can. */
 	readonly problemOf: (job: JobRow, state: State) => string | undefined;
 	readonly questionOf: (jobs: string) => string;
 	readonly warningOf?: (jobs: Jobs) => string | undefined;

@@ -8,7 +8,6 @@ import {standingMessage} from '../state/standing-message.js';
 import type {State} from '../state/state.js';
 import {defineCommand} from './command.js';
 
-/** Columns that the frame of the dialog needs. */
 const frameColumns = 6;
 
 const messagesOf = (state: State): ReadonlyArray<readonly string[]> =>

@@ -48,13 +48,12 @@ const noConfig: Outcome = {
 	complaint: {message: 'This monitor has no config file to save this in'},
 };
 
-/** Returns the outcome of saving settings. `what` names the settings in words, such as `preset dense`. */
 const savedOutcome = ({file, isChanged}: Saved, what: string): Outcome =>
 	succeeded(
 		isChanged ? `Saved in ${sanitize(file)}: ${what}` : `${sanitize(file)} needs no change: it already contains these values`,
 	);
 
-/** `S` in the options dialog: applies the options and saves those that the user has changed in the user's config. */
+/** `S` in the options dialog: applies the options, and saves the changed ones in the user's config. */
 export const keepOptions = defineCommand({
 	name: 'keep-options',
 	keys: {modes: ['options'], keys: ['S'], footer: ['S', 'Save']},
@@ -135,11 +134,7 @@ const lines: Readonly<Record<string, Line>> = {
 /** Whether a typed line changes an option, such as `theme light`. */
 export const isOptionLine = (line: string): boolean => Object.hasOwn(lines, line.split(/\s+/v, 1)[0]!);
 
-/**
-Changes an option. If the line has no value, opens the options dialog at that option.
-
-@throws CanhazgpuError for an invalid value.
-*/
+/** Changes an option. If the line has no value, opens the options dialog at that option. Throws a CanhazgpuError for an invalid value. */
 export async function runOptionLine(context: EffectContext, line: string): Promise<Outcome> {
 	const {getState, dispatch} = context.store;
 	const [word = '', text, ...others] = line.split(/\s+/v);

@@ -17,7 +17,6 @@ const questionWidth = 66;
 type Properties = {
 	readonly title: string;
 	readonly question: string;
-	/** A consequence that the user might not expect. */
 	readonly warning?: string;
 	readonly end?: string;
 	readonly isBusy: boolean;

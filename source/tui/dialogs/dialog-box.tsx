@@ -100,7 +100,6 @@ export function Paragraph({tone, most, mostWhenLow, children}: ParagraphProperti
 	);
 }
 
-/** A blank line, omitted on low screens. */
 export const DialogGap = (): ReactElement | undefined => (useIsLow() ? undefined : <Label> </Label>);
 
 export const CommandContext = createContext<string | undefined>(undefined);

@@ -18,7 +18,6 @@ import {DialogBox} from './dialog-box.js';
 
 type HelpLine = {readonly keys: string; readonly words: string; readonly tone: Tone};
 
-/** Lines under a common title. */
 type Group = {readonly title: string; readonly lines: readonly HelpLine[]};
 
 const keyWidth = 12;
@@ -71,7 +70,6 @@ const marks: Group = {
 
 const loadShares = [0.2, 0.7, 1] as const;
 
-/** Explains the colors of bars and graphs. */
 function Colours(): ReactElement {
 	const {isAscii} = useDrawing();
 	const bar = (isAscii ? '#' : '━').repeat(4);

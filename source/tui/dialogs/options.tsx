@@ -49,7 +49,6 @@ function OptionRow({label, value, present, count, index, isSelected}: RowPropert
 	);
 }
 
-/** Explains the selected value, and shows its number among the choices. */
 const Meaning = ({meaning, position, count}: OptionLine): ReactElement => (
 	<Box paddingLeft={margin} gap={2} justifyContent="space-between" flexShrink={0}>
 		<Label>{meaning}</Label>

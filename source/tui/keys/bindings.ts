@@ -32,7 +32,6 @@ const choiceKeys: readonly Binding[] = Object.values(commands)
 /** Panels whose lines can be selected. */
 const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
-/** Panels with rows that can be searched. */
 const searchModes = [...tableModes, 'queue'] as const satisfies readonly Mode[];
 
 /** Texts in the help that several keys share. */

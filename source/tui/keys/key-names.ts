@@ -61,10 +61,7 @@ function plainKeyNames(input: string, key: KeyEvent): readonly string[] {
 	return key.ctrl ? [`ctrl-${input}`] : [...input].map((character) => typedName(character));
 }
 
-/** Whether the key types a character. */
 export const isCharacter = (key: string): boolean => [...key].length === 1 && !/[\p{Control}\p{Surrogate}]/v.test(key);
-
-/** How keys are written in the help, the footer and the config, by their names. */
 
 const writtenNames: Readonly<Record<string, string>> = {
 	up: 'Up',

@@ -13,9 +13,8 @@ type Options = {
 	readonly world: World;
 	readonly watched: Watched;
 	readonly scanIntervalMs: number;
-	/** Whether the monitor is read-only. Such a monitor does not write to the audit log. */
+	/** A read-only monitor does not write to the audit log. */
 	readonly isReadonly: boolean;
-	/** Whether this host has no pool that could be read. */
 	readonly hasNoPool: boolean;
 };
 

@@ -12,7 +12,6 @@ export const usePressKey = (): PressKey => use(KeyContext);
 
 type Properties = {readonly onClick: () => void; readonly children: ReactNode};
 
-/** A box that can be clicked. It does not shrink. */
 export function Clickable({onClick, children}: Properties): ReactElement {
 	const ref = useMouse({
 		onClick() {
@@ -27,7 +26,6 @@ export function Clickable({onClick, children}: Properties): ReactElement {
 	);
 }
 
-/** A box that presses a key when it is clicked. */
 export function KeyButton({name, children}: {readonly name: string; readonly children: ReactNode}): ReactElement {
 	const press = usePressKey();
 	return (

@@ -15,7 +15,6 @@ type MouseHandlers = {
 
 type Target = {readonly element: DOMElement; readonly handlers: RefObject<MouseHandlers>};
 
-/** The number of lines for one turn of the wheel. */
 const wheelLines = 3;
 
 export type MouseTargets = {
@@ -91,11 +90,7 @@ export function createMouseTargets(): MouseTargets {
 /** The registry of boxes. Components outside of a provider get no mouse events. */
 export const MouseContext = createContext<MouseTargets>({add: () => () => undefined, send: () => false});
 
-/**
-Handles the mouse events inside a box.
-
-@returns The ref that the component must set on its box.
-*/
+/** Handles the mouse events inside a box. The component must set the returned ref on its box. */
 export function useMouse(handlers: MouseHandlers): RefObject<DOMElement | null> {
 	const targets = use(MouseContext);
 

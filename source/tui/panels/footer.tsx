@@ -16,7 +16,6 @@ import {Hint} from '../widgets/hint.js';
 import {Label} from '../widgets/label.js';
 
 type ShownHint = {
-	/** How the footer writes the key. */
 	readonly name: string;
 	readonly word: string;
 	readonly isDisabled: boolean;
@@ -83,7 +82,6 @@ const hintsOf = remembering(
 	},
 );
 
-/** Returns the hints. Returns the same list as before until a hint changes, so that the footer is not drawn again. */
 export const footerHints = keepingEqual(hintsOf);
 
 /** Returns help for the `:` line: an error, or the words that can come next. Returns undefined if there is none. */

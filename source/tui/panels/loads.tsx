@@ -44,7 +44,6 @@ function Numbers({row: {reading}}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-/** Shows the holder or user of a GPU. If there is none, shows the state of the GPU. */
 function Holder({row}: {readonly row: StatusRow}): ReactElement {
 	const isNobodys = row.owner === undefined && row.shares === undefined && row.state !== 'unreserved';
 	return isNobodys ? <StateWord row={row} /> : <OwnerName row={row} />;

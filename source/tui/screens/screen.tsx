@@ -98,7 +98,6 @@ function FullScreen(): ReactElement {
 	);
 }
 
-/** Shows the full screen, or lines of text for a screen reader. */
 export function Screen(): ReactElement {
 	const {isLinear} = useSettings();
 	const appearance = useMonitor(shownAppearance);

@@ -56,11 +56,9 @@ export type OutwardIntent =
 	| 'submit'
 	/** Submits a request that waits in the queue if the GPUs are not free. */
 	| 'submit-patiently'
-	/** Copies the shell command that the dialog shows. */
 	| 'copy-shell-command'
 	/** Runs the command line that belongs to the chosen line of an output. */
 	| 'open-line'
 	| 'complete';
 
-/** The names of everything that a key can do. */
 export type Intent = StateIntent | FormIntent | OutwardIntent;

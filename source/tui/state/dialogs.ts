@@ -6,7 +6,6 @@ import type {ColumnsDialog, OptionsDialog} from './view/state.js';
 import type {Complaint} from './messages.js';
 import {presetField, type TextField} from './text-field.js';
 
-/** Fields that the dialogs of all commands have. */
 type AskingDialogBase = {
 	/** The name of the command that opened the dialog. */
 	readonly command: string;

@@ -1,4 +1,3 @@
-/** The list of events: those of the pool, and the errors that this monitor has shown. */
 import type {AuditEntry} from '../../core/model/types.js';
 import {eventText} from '../../format/events.js';
 import {sanitize} from '../../format/text/text.js';
@@ -12,7 +11,6 @@ export type ShownEvent = {
 	readonly level: 'plain' | 'warning' | 'error';
 };
 
-/** Whether an event needs somebody's attention. */
 const isAlarming = ({kind, reason}: AuditEntry): boolean =>
 	kind === 'unreserved' ||
 	kind === 'squatter' ||

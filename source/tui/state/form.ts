@@ -65,11 +65,7 @@ export function changeForm(form: Form, action: FormAction): Form {
 export const valueOf = ({fields}: Form, name: string): string =>
 	fields.find((field) => field.name === name)?.field.value.trim() ?? '';
 
-/**
-Returns the value of the field `duration` in seconds.
-
-@throws CanhazgpuError `usage` for an invalid or too short duration.
-*/
+/** Returns the value of the field `duration` in seconds. Throws `usage` for an invalid or too short duration. */
 export function secondsOf(form: Form): number {
 	const seconds = parseDuration(valueOf(form, 'duration'), 'Duration');
 	if (seconds < shortestHoldSeconds) {

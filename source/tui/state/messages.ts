@@ -29,6 +29,5 @@ export type WaitingUpdate =
 	| {readonly kind: 'wait-went-on'; readonly id: number; readonly words: string}
 	| {readonly kind: 'wait-ended'; readonly id: number; readonly flash: Flash};
 
-/** Returns a refusal or an error as one text, with the hint after the message. */
 export const complaintText = ({message, hint}: Pick<Complaint, 'message' | 'hint'>): string =>
 	[message, hint].filter(Boolean).join('. ');

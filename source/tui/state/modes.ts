@@ -4,7 +4,6 @@ import {panelNames, type PanelName} from './panels/state.js';
 import type {State} from './state.js';
 import {promptOf} from './table/tables.js';
 
-/** The modes: each is named after the focused panel, the text field or the dialog that handles keys. */
 export const modes = [
 	...panelNames,
 	'filter',
@@ -56,7 +55,6 @@ export function modeOf(state: State): Mode {
 	return canWait ? 'refusal' : dialog.kind;
 }
 
-/** The groups of keys in the help, in order. */
 export const helpGroups = ['Reserve', 'GPUs and processes', 'Queue and processes', 'Panels', 'Monitor'] as const;
 
 export type HelpGroup = (typeof helpGroups)[number];

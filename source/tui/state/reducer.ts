@@ -1,4 +1,3 @@
-/** The reducer of the monitor's state, which is a pure function. */
 import {commandLineIntents, withText} from './command-line/reduce.js';
 import type {DialogIntent, Action} from './actions.js';
 import {panelIntents} from './panels/reduce.js';
@@ -40,7 +39,6 @@ const handlers: Handlers<Exclude<Action, FormAction>> = {
 	...updateHandlers,
 };
 
-/** Applies typed text to the open dialog. */
 function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
 	if (dialog.kind === 'form') {
 		return changeForm(dialog, action);

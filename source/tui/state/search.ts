@@ -9,7 +9,6 @@ const withSearch = (state: State, search: Partial<SearchState>): State => ({
 	search: {...state.search, ...search},
 });
 
-/** Returns how many rows contain the text that is being typed. */
 export const matchCount = (state: State): number =>
 	focusedTable(state)
 		.matches(state, state.search.prompt?.value ?? '')

@@ -29,7 +29,6 @@ export type Settings = Appearance &
 		readonly groupsAmong?: Host['groupsAmong'];
 		/** The location of the store, as it is shown to users. */
 		readonly storeLocation: string;
-		/** Whether the terminal may support a mouse. */
 		readonly hasMouse?: boolean;
 		/** Whether the monitor handles the mouse from the start. Defaults to true. */
 		readonly isMouseWanted?: boolean;
@@ -89,9 +88,7 @@ export type State = Readonly<typeof initialTables> & {
 	readonly lastFlash?: Flash;
 	/** The last release, and the time on the monotonic clock until which `z` can undo it. */
 	readonly undo?: {readonly released: readonly Released[]; readonly untilMs: number};
-	/** The requests of this monitor that wait in the queue. */
 	readonly waits: readonly Waiting[];
-	/** Set while the screen is paused. Contains the updates that arrive in the meantime. */
 	readonly pause?: Pause;
 };
 
@@ -111,7 +108,6 @@ export type SearchState = {
 /** The number of events that are kept. `canhazgpu events` shows all events. */
 export const mostEvents = 300;
 
-/** The events of the pool, and the errors of this monitor. */
 type Events = {
 	/** The events, oldest first. */
 	readonly entries: readonly AuditEntry[];
@@ -130,7 +126,6 @@ export type Shown = Pick<
 /** `sinceMs` is the time of the values on the screen. `latest` has the values that would be shown without the pause. */
 type Pause = {readonly sinceMs: number; readonly latest: Shown};
 
-/** The time range of the graphs in ms. */
 const graphWindowMs = 5 * 60 * 1000;
 
 /** Returns a history without samples. If scans are less than a second apart, they are combined into one sample. */

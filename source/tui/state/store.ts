@@ -6,7 +6,6 @@ import type {State} from './state.js';
 export type StateStore = {
 	readonly getState: () => State;
 	readonly dispatch: Dispatch;
-	/** Calls the listener after each change. Returns a function that removes the listener. */
 	readonly subscribe: (listener: () => void) => () => void;
 };
 

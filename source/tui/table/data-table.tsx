@@ -98,7 +98,6 @@ function Head<Row>({columns}: Cells<Row>): ReactElement {
 type Properties<Row> = Cells<Row> & {
 	/** All rows, in order. */
 	readonly rows: readonly Row[];
-	/** Index of the first row in view. */
 	readonly firstRow: number;
 	/** Lines of the panel, including the head. */
 	readonly height: number;
@@ -110,11 +109,9 @@ type Properties<Row> = Cells<Row> & {
 	readonly hasHead?: boolean;
 	/** Number of blocks side by side. They are filled one after another, and each has a head. */
 	readonly blocks?: number;
-	/** Shown if there are no rows. */
 	readonly empty?: ReactNode;
 	/** Called when a row is clicked, with its index among all rows. */
 	readonly onRow?: (index: number) => void;
-	/** Called when a title is clicked, with the column's name. */
 	readonly onTitle?: (name: string) => void;
 };
 

@@ -16,11 +16,7 @@ import {DataTable, markerWidth, type CellProperties, type DataColumn} from './da
 
 type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer Row> ? Row : never;
 
-/**
-Returns the properties of a table except its columns, and which rows are in view, such as `1-24 of 64`.
-
-@param height - The number of rows that are in view at once.
-*/
+/** Returns the properties of a table except its columns, and which rows are in view. `height` is the number of rows that are in view at once. */
 export function useTable<Name extends TableName>(name: Name, height: number) {
 	const dispatch = useDispatch();
 	const table = tables[name] as unknown as Table<RowOf<Name>>;
@@ -50,7 +46,6 @@ export function useTable<Name extends TableName>(name: Name, height: number) {
 
 const isLoad = (name: string): boolean => name === 'utilization' || name === 'memory';
 
-/** How the columns of a table use the space that they have. */
 export type Fit<Name extends string> = {
 	/** Columns that shrink or disappear if space is short, in this order. */
 	readonly sacrifices: ReadonlyArray<Sacrifice<Name>>;

@@ -19,7 +19,6 @@ export const completed = (base: BaseStyles): Styles => ({
 	marked: {inverse: true},
 });
 
-/** The share from which a load is called busy, and the share from which it is called hot. */
 const busyShare = 0.6;
 const hotShare = 0.85;
 

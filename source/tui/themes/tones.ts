@@ -24,10 +24,6 @@ export type Tone =
 	/** The selected row, and the cursor in a text field. */
 	| 'marked';
 
-/**
-Returns the tone for a share of utilization or memory.
-
-@param share - From 0 to 1. Values outside this range are treated as 0 or 1.
-*/
+/** Returns the tone for a share of utilization or memory. Shares below 0 or above 1 are treated as 0 or 1. */
 export const loadTone = (of: 'load' | 'memory', share: number): LoadTone =>
 	`${of}-${(share > 0 ? Math.min(10, Math.round(share * 10)) : 0) as Tenth}`;

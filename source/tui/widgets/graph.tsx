@@ -51,11 +51,7 @@ function brailleOf(left: number | undefined, right: number | undefined, row: num
 	return dots === 0 ? ' ' : String.fromCodePoint(firstBraille + dots);
 }
 
-/**
-Returns the characters of one row of a graph.
-
-@param row - The number of the row. 0 is the lowest row.
-*/
+/** Returns the characters of one row of a graph. Row 0 is the lowest. */
 export function graphRow(values: Values, row: number, rows: number, style: GraphStyle): string {
 	if (style !== 'braille') {
 		return values.map((value) => cellOf(value, row, rows, style === 'ascii')).join('');
@@ -92,9 +88,8 @@ export function Curve({of, values, rows}: CurveProperties): ReactElement {
 export type TimeMark = {readonly column: number; readonly text: string};
 
 type Properties = CurveProperties & {
-	/** Label at the upper end of the vertical axis, such as `util 100%`. */
+	/** Labels at the upper and lower end of the vertical axis, such as `util 100%` and `0%`. */
 	readonly top: string;
-	/** Label at the lower end of the vertical axis, such as `0%`. */
 	readonly bottom: string;
 	/** Label at the left end of the time axis, such as `-5m` or `09:00`. */
 	readonly from: string;

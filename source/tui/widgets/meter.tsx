@@ -8,7 +8,6 @@ type Properties = {
 	readonly of: 'load' | 'memory';
 	/** The filled part, from 0 to 1. */
 	readonly share: number;
-	/** Width in terminal columns. */
 	readonly width: number;
 };
 

@@ -33,7 +33,6 @@ export function sparkRuns(values: Values, isAscii: boolean): readonly Run[] {
 	return runs;
 }
 
-/** Shows values over time in one line, with one character for each value. */
 export function Sparkline({values}: {readonly values: Values}): ReactElement {
 	const {isAscii} = useDrawing();
 	return (

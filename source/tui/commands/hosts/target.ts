@@ -59,7 +59,6 @@ export type RemoteHolding = {
 	readonly gpus: readonly number[];
 	/** The id of the reservation. Undefined if that host's version reports no id, or if the id is unsafe in a command. */
 	readonly leaseId: string | undefined;
-	/** The label of the reservation, which is shown beside the account. */
 	readonly label: string | undefined;
 };
 

@@ -38,7 +38,6 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 		: `The jobs on ${targetNames(jobs)} keep running; others may get their GPUs. No undo.`;
 }
 
-/** Returns the warning for Slurm, which ends a job when the job's GPUs are released. */
 const slurmWarning = ({targets}: Targets): string =>
 	new Set(targets.map(({lease}) => lease.leaseId)).size === 1
 		? 'Slurm ends the whole job and everything that runs in it.'

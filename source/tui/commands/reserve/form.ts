@@ -99,7 +99,6 @@ function gpuCountFor(state: State, needs: string): number {
 	return count === 0 ? most({}) : count;
 }
 
-/** Returns the form for reserving a number of GPUs, or for reserving the given GPUs. */
 export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
 	const {observation, snapshot} = latestOf(state);

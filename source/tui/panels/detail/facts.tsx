@@ -25,7 +25,6 @@ export const waitersOf = (rows: readonly QueueRow[], index: number): readonly st
 		.filter(({blockers}) => blockers.some(({kind, gpus}) => kind === 'lease' && gpus.includes(index)))
 		.flatMap(({position, entry}) => (entry ? [`#${position} ${holderText(entry)}`] : []));
 
-/** Shows as many users who wait for the GPU as fit. */
 export function Waiters({names, width}: {readonly names: readonly string[]; readonly width: number}): ReactElement {
 	const some = (count: number): string =>
 		names.slice(0, count).join(', ') + (count < names.length ? ` and ${names.length - count} more` : '');

@@ -105,7 +105,6 @@ function clockTimes(state: State, row: StatusRow, range: PastRange, columns: num
 	}));
 }
 
-/** Returns the time of day at which the time range begins. */
 function startTime(state: State, row: StatusRow, range: PastRange): string {
 	const {nowMs, spanMs} = shownHistory(state, row, range);
 	return state.settings.formatTime((nowMs - spanMs) / 1000).slice(0, 5);

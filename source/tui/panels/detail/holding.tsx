@@ -105,7 +105,6 @@ function FreeSince({row: {freeSeconds, reading}}: {readonly row: StatusRow}): Re
 	return text === undefined ? undefined : <Label>{text}</Label>;
 }
 
-/** Describes the state of a GPU in a few words. */
 export function HoldingWords({row}: {readonly row: StatusRow}): ReactElement {
 	const isScanned = useIsScanned();
 	switch (row.state) {

@@ -30,7 +30,6 @@ export function GpuNumbers({row, width}: Properties): ReactElement {
 const isSameReservation = (row: StatusRow, other: StatusRow | undefined): boolean =>
 	row.lease?.leaseId !== undefined && row.lease.leaseId === other?.lease?.leaseId;
 
-/** Whether the row above belongs to the same reservation. False for the first row in view. */
 export const isRepeated = ({row, above}: Properties): boolean => isSameReservation(row, above);
 
 /** Shows the owner. A line at the left connects the GPUs of one reservation. */
@@ -46,7 +45,6 @@ export function Owner({row, above, below}: Properties): ReactElement {
 	);
 }
 
-/** Returns, for each position, the mean of the values that are known. */
 const meanValues = (all: readonly Values[]): Values =>
 	all[0]!.map((_, index) => meanOf(all.map((values) => values[index])));
 

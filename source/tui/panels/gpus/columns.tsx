@@ -22,14 +22,12 @@ type GpuColumn = Omit<TableColumn<TableRow>, 'emphasisOf'> & {
 	readonly isOfReservation?: boolean;
 };
 
-/** Shows a text, or a dash if there is none. */
 const Text = ({children}: {readonly children: string | undefined}): ReactElement =>
 	children === undefined || children === '' ? <Nothing /> : <Label>{children}</Label>;
 
 const rounded = (value: number | undefined, unit: string): string | undefined =>
 	value === undefined ? undefined : `${Math.round(value)}${unit}`;
 
-/** Growth of a column with a bar and its number. */
 const barGrowth = [leastWithBar, 12 + numberWidth, 16 + numberWidth, 20 + numberWidth];
 
 export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {

@@ -36,7 +36,6 @@ function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: n
 	);
 }
 
-/** Returns the text below the rows. */
 function textBelow(state: State): string | undefined {
 	if (hostLines(state).length === 0 && isFiltered(state.hosts.filter)) {
 		return 'No GPU of any host matches; Esc clears the filter';

@@ -20,7 +20,6 @@ import {TablePanel, type Fit, type TableColumn} from '../../table/table-panel.js
 
 type Properties = CellProperties<ProcessRow>;
 
-/** Whether a process needs somebody's attention. */
 export const isAlarming = (right: ProcessRight): boolean => right === 'not-holder' || right === 'unreserved';
 
 const rightTones: Readonly<Record<ProcessRight, Tone>> = {

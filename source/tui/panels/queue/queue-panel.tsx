@@ -74,13 +74,11 @@ function fittingColumns(
 	return isCut ? fit([{user, want}, ...halves]) : columns;
 }
 
-/** Returns why the entry at this position of the queue cannot be served. */
 function entryProblem({position}: QueueRow, {snapshot}: Pick<State, 'snapshot'>): string {
 	const record = snapshot?.queue[position - 1];
 	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';
 }
 
-/** Shows a position of the queue whose entry cannot be read, and why. */
 function DamagedEntry({row}: {readonly row: QueueRow}): ReactElement {
 	const problem = useMonitor((state) => entryProblem(row, state));
 	return (

@@ -13,7 +13,6 @@ import {loadTone, type Tone} from '../../themes/tones.js';
 import {FixedLabel, Label} from '../../widgets/label.js';
 import {Meter} from '../../widgets/meter.js';
 
-/** Number of blanks between two parts of a line. */
 const gap = 2;
 
 /** A line with parts at both ends. If there is not enough room, parts that may shrink are cut off. A screen reader gets the whole text. */
@@ -40,7 +39,6 @@ export function EdgeLine({left, right}: {readonly left: ReactNode; readonly righ
 	);
 }
 
-/** Shows a word and a number. The number zero is faint. */
 export function Count({word, count, tone}: {readonly word: string; readonly count: number; readonly tone: Tone}) {
 	return (
 		<FixedLabel tone={count > 0 ? tone : 'dim'}>
@@ -116,7 +114,6 @@ export function TotalLoad({word, of, share, text, barWidth}: LoadProperties): Re
 
 type MemoryProperties = {readonly usedMiB: number; readonly totalMiB: number; readonly barWidth: number};
 
-/** Shows the memory in use on all GPUs, such as `Mem 40/160G`. */
 export const TotalMemory = ({usedMiB, totalMiB, barWidth}: MemoryProperties): ReactElement => (
 	<TotalLoad
 		word="Mem"

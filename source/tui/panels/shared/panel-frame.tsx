@@ -73,11 +73,7 @@ export const rangeText = (from: number, to: number, total: number): string =>
 export const firstLine = (scroll: number, total: number, rows: number): number =>
 	Math.max(0, Math.min(scroll, total - rows));
 
-/**
-Returns which lines of a panel are in view. If the panel is scrolled beyond its last line, corrects its scroll position.
-
-@param total - The number of lines. Undefined while it is unknown.
-*/
+/** Returns which lines of a panel are in view. Corrects its scroll position if it is beyond the last line. `total` is undefined while it is unknown. */
 export function useScroll(panel: ScrollingPanel, total: number | undefined, rows: number) {
 	const dispatch = useDispatch();
 	const beyond = useMonitor(({panels}) => panels.scroll[panel]);

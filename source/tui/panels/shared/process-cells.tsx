@@ -11,7 +11,6 @@ export type ProcessCellName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time
 
 const percent = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
 
-/** Returns a short text for each known value of a process. */
 export const processCells = (
 	process: GpuProcess,
 	now: number | undefined,

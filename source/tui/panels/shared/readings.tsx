@@ -24,7 +24,6 @@ type LoadProperties = {
 	readonly width: number;
 };
 
-/** Shows a bar and its number. Both have the color of the load. */
 function Load({of, share, text, width}: LoadProperties): ReactElement {
 	const tone = loadTone(of, share);
 	return width < leastWithBar ? (
@@ -74,7 +73,6 @@ export function Memory({usedMiB, totalMiB = 0, width}: MemoryProperties): ReactE
 	return <Load of="memory" share={usedMiB / totalMiB} text={text} width={width} />;
 }
 
-/** The temperature from which on the number is highlighted. */
 export const hotCelsius = 80;
 
 export function Temperature({celsius}: {readonly celsius: number | undefined}): ReactElement {

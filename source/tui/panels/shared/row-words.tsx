@@ -36,7 +36,6 @@ export function otherFaultOf(row: StatusRow): string | undefined {
 	return health.some((known) => known.words.includes(words)) ? undefined : words;
 }
 
-/** Returns why a GPU is drained, and who drained it. */
 export function drainText({drain}: Pick<StatusRow, 'drain'>): string | undefined {
 	if (drain === undefined) {
 		return undefined;

@@ -59,7 +59,6 @@ export const outputRowsOf = ({size}: Pick<State, 'size'>): number => Math.max(1,
 
 const columnStep = 20;
 
-/** Chooses another line of an output, and scrolls to it. */
 function chosenBy(output: Output, state: State, by: number): Output {
 	const lines = output.opens.keys().toArray();
 	const index = Math.max(0, Math.min(lines.indexOf(output.chosen!) + by, lines.length - 1));

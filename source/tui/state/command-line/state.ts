@@ -26,7 +26,6 @@ export type Output = {
 	/** The first visible line. `left` is the first visible column. */
 	readonly top: number;
 	readonly left: number;
-	/** Set if the output updates itself. */
 	readonly liveOutput?: LiveOutput;
 	/** The command lines that Enter runs when a line is chosen, by the index of that line. */
 	readonly opens: ReadonlyMap<number, string>;
@@ -85,5 +84,4 @@ export function withPage(
 	return {...output, lines, opens, tones, chosen, top: Math.max(0, Math.min(output.top, lines.length - 1))};
 }
 
-/** Returns the part of the line before the cursor, which is completed. */
 export const beforeCaret = ({value, caret}: TextField): string => [...value].slice(0, caret).join('');

@@ -1,4 +1,3 @@
-/** Folding: the GPUs of a reservation are shown as one row. */
 import type {GpuProcess, GpuReading, Snapshot} from '../../../core/model/types.js';
 import {shownStateOf, type ShownState, type StatusRow} from '../../../core/rules/pool/status.js';
 import {gpuRanges} from '../../../format/text/gpu-list.js';
@@ -28,7 +27,6 @@ export const foldedCount = remembering(
 const known = <Value>(values: ReadonlyArray<Value | undefined>): readonly Value[] =>
 	values.filter((value) => value !== undefined);
 
-/** Returns the mean of the values that are known. Undefined if none is known. */
 export const meanOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
 	const present = known(values);
 	return present.length === 0 ? undefined : present.reduce((sum, value) => sum + value, 0) / present.length;
@@ -39,7 +37,6 @@ const largestOf = (values: ReadonlyArray<number | undefined>): number | undefine
 	return present.length === 0 ? undefined : Math.max(...present);
 };
 
-/** Returns the value that all have. Undefined if the values differ. */
 const sameOf = <Value>(values: ReadonlyArray<Value | undefined>): Value | undefined =>
 	values.every((value) => value === values[0]) ? values[0] : undefined;
 

@@ -1,4 +1,3 @@
-/** The idle reservations of the user that go back to the pool. */
 import {owns} from '../../../core/rules/leases/ownership.js';
 import type {HeldPart} from '../../../core/rules/leases/holdings.js';
 import type {Warning} from '../../../core/rules/policy/idle-rules.js';
@@ -9,7 +8,7 @@ import {rowsOf, storeNow, type State} from '../state.js';
 
 type IdleGpu = HeldPart & {readonly warning: Warning};
 
-/** Returns the user's GPUs that go back unless they are used or kept, those that go back first at the beginning. */
+/** Returns the user's GPUs that go back to the pool unless they are used or kept. The first ones to go back come first. */
 export const ownIdleGpus = remembering(
 	(state: State) => [rowsOf(state)],
 	(state): readonly IdleGpu[] =>
@@ -22,7 +21,7 @@ export const ownIdleGpus = remembering(
 			.toSorted((a, b) => a.warning.deadline - b.warning.deadline),
 );
 
-/** Returns the warning about the GPUs of the user that go back first. Undefined if none go back. */
+/** Returns the warning about the user's GPUs that go back first. Undefined if none go back. */
 export function ownIdleWords(state: State): string | undefined {
 	const gpus = ownIdleGpus(state);
 	const [first] = gpus;

@@ -6,7 +6,6 @@ import type {Lease, Requester} from '../../../core/model/types.js';
 import {roughDuration} from '../../../format/text/durations.js';
 import {states, type MonitorState} from '../../../format/states.js';
 
-/** The order of the states for sorting, most urgent first. */
 export const byUrgency: readonly MonitorState[] = [
 	'error',
 	'unreserved',

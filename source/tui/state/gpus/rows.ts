@@ -37,7 +37,6 @@ const textOf = (row: StatusRow, {settings, observation}: State): string =>
 const endOf = ({lease, remainingSeconds}: StatusRow): SortValue =>
 	lease === undefined ? undefined : (remainingSeconds ?? Infinity);
 
-/** Maps the id of each reservation to the index of its first GPU. */
 function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> {
 	const first = new Map<string, number>();
 	for (const {lease, index} of rows) {
@@ -108,7 +107,6 @@ export const selectedGpu = (state: State): number | undefined => gpuTable.select
 export const rowWith = (state: State, gpu: number | undefined): TableRow | undefined =>
 	visibleRows(state).find((row) => membersOf(row).some(({index}) => index === gpu));
 
-/** Returns the status of the selected GPU. Undefined if no row matches the filter. */
 export function selectedRow(state: State): StatusRow | undefined {
 	const gpu = selectedGpu(state);
 	return gpu === undefined ? undefined : rowsOf(state)[gpu];

@@ -66,7 +66,6 @@ export type HostLine = GpuLine | NoteLine | TotalLine;
 export const namedHost = (line: HostLine): string =>
 	line.kind === 'gpu' && line.isOwn ? (line.gpu.node ?? line.host) : line.host;
 
-/** Returns the holder of a GPU, or all users who share it. */
 export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
 	user === undefined ? sharers : [user];
 

@@ -1,10 +1,8 @@
-/** Totals over the GPUs of all hosts, and of each host. */
 import {freeAmong} from '../../../format/free-gpus.js';
 import {remembering} from '../memo.js';
 import type {State} from '../state.js';
 import {isOwnLast, allHostLines, namedHost, type GpuLine, type GpuTotals, type TotalLine} from './lines.js';
 
-/** Returns the names of all hosts. Includes this host if it has a pool. */
 export const hostNamesOf = ({settings}: State): readonly string[] => [
 	...(settings.hasNoPool === true ? [] : [settings.hostname]),
 	...(settings.otherHosts ?? []),

@@ -29,7 +29,6 @@ export function focusPanel(state: State, focus: PanelName): State {
 	return withPanels(state, {focus, scroll: before === 'events' && focus !== before ? {...scroll, events: 0} : scroll});
 }
 
-/** Focuses the GPU table, and shows all panels. */
 function leavePanel(state: State): State {
 	const shown = withPanels(state, {isZoomed: false});
 	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'gpus');
@@ -52,7 +51,6 @@ const farthest = Number.MAX_SAFE_INTEGER;
 export const scrollTo = (state: State, panel: ScrollingPanel, line: number): State =>
 	withPanels(state, {scroll: {...state.panels.scroll, [panel]: Math.max(0, Math.min(line, farthest))}});
 
-/** Moves the selection if the panel is a table. Scrolls any other panel. */
 export const moveIn = (state: State, panel: PanelName, by: number): State =>
 	isTableName(panel)
 		? tables[panel].change(state, {kind: 'move', by})

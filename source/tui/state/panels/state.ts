@@ -60,14 +60,12 @@ export const initialPanels: PanelsState = {
 	helpPage: 0,
 };
 
-/** The load history from the store, or the reason why it could not be read. */
 export type ShownPast =
 	{readonly kind: 'read'; readonly past: Past} | {readonly kind: 'failed'; readonly reason: string};
 
 /** The time range for which the monitor's own samples are enough. For all other ranges, the store is read. */
 export const ownRange: PastRange = 5;
 
-/** Returns a time range as text, such as `6h`. */
 export const rangeWord = (range: PastRange): string => (range < 60 ? `${range}m` : `${range / 60}h`);
 
 /** The periods of the report, in days. */
@@ -77,7 +75,6 @@ export type ReportDays = (typeof reportPeriods)[number];
 
 type ReportOf = {readonly by: ReportKind; readonly days: ReportDays};
 
-/** A report, or the reason why it could not be computed. */
 export type ShownReport =
 	| (ReportOf & {readonly kind: 'made'; readonly report: Report})
 	| (ReportOf & {readonly kind: 'failed'; readonly reason: string});

@@ -16,7 +16,6 @@ export type ProcessRow = {
 
 type OnGpu = Pick<StatusRow, 'index' | 'reading' | 'processes'>;
 
-/** Returns a key that stays the same while the process runs on the GPU. */
 const keyOf = (gpu: OnGpu, {pid, startTicks}: GpuProcess): string =>
 	`${tagOf(gpu.index, gpu.reading)} ${pid} ${startTicks ?? ''}`;
 

@@ -28,7 +28,6 @@ const isDescending = ({by, isInverted}: OneSort): boolean => largestFirst.has(by
 /** Returns the mark after the title of a sorted column: `^` if values increase from row to row, `v` if they decrease. */
 export const arrowOf = (sort: OneSort): string => (isDescending(sort) ? 'v' : '^');
 
-/** Compares two values of a column in the direction in which it is sorted. */
 export function compareIn(sort: OneSort, a: SortValue, b: SortValue): number {
 	if (a === undefined || b === undefined) {
 		return a === b ? 0 : a === undefined ? 1 : -1;
@@ -40,11 +39,7 @@ export function compareIn(sort: OneSort, a: SortValue, b: SortValue): number {
 /** The value of each column by which rows can be sorted. */
 export type ValuesOf<Row> = Readonly<Record<string, (row: Row) => SortValue>>;
 
-/**
-Returns the rows in sorted order.
-
-@param tie - Compares rows that are equal in both columns. It must never return 0, so that rows do not jump.
-*/
+/** Returns the rows in sorted order. `tie` compares rows that are equal in both columns. It must never return 0, so that rows do not jump. */
 export function inOrder<Row>(
 	rows: readonly Row[],
 	sort: SortBy,

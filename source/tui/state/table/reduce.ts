@@ -13,7 +13,6 @@ export type TableView<Row> = {
 	readonly rules: Keyed<Row> & {
 		readonly noun: string;
 		readonly sortKeys: readonly string[];
-		/** Returns the user that a row belongs to. */
 		readonly userOf: (row: Row) => string | undefined;
 		/** The message for a row that belongs to no user. */
 		readonly noUser: string;
@@ -31,7 +30,6 @@ type FollowedView = Pick<TableView<unknown>, 'rows' | 'height' | 'isFollowed'> &
 /** Returns the new state of a table, or the reason why it cannot be changed. */
 type Change = <Row>(table: TableState, view: TableView<Row>) => TableState | string;
 
-/** Returns the message for a key that needs a row if no row is shown. */
 export const noRowText = (noun: string, filter: Filter): string =>
 	isFiltered(filter) ? `No ${noun} is shown: Esc clears the filter` : `No ${noun} is shown`;
 
@@ -72,7 +70,6 @@ const sorting =
 	(table, {rules}) => ({...table, sort: change(rules.sortKeys, table.sort)});
 
 export const tableChanges = {
-	/** Adds or removes the tags of the selected row, and selects the next row. */
 	'toggle-tag'(table, view) {
 		const row = selectedRowIn(table, view);
 		if (row === undefined) {
@@ -85,7 +82,6 @@ export const tableChanges = {
 	},
 	'sort-next': sorting((keys, sort) => sortedByNext(keys, sort, 1)),
 	'sort-previous': sorting((keys, sort) => sortedByNext(keys, sort, -1)),
-	/** Sorts by memory, with the largest value first. */
 	'sort-memory': sorting((keys, sort) => (keys.includes('memory') ? sortedBy(sort, 'memory') : sort)),
 	'invert-sort': sorting((_, sort) => inverted(sort)),
 	'second-sort-next': sorting((keys, sort) => withNextSecond(keys, sort, 1)),

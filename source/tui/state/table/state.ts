@@ -31,7 +31,6 @@ export type TableState = {
 	/** The strongest key of each tagged row. */
 	readonly tags: ReadonlySet<string>;
 	readonly selected: Selection;
-	/** The index of the first row in view. */
 	readonly firstRow: number;
 };
 
@@ -65,5 +64,4 @@ export function withTyped(table: TableState, change: FieldChange): TableState {
 	return {...table, filter: {...table.filter, text: field.value}, prompt: {...table.prompt, field}};
 }
 
-/** Returns the terms of a filter or search in lower case. */
 export const termsIn = (text: string): readonly string[] => text.toLowerCase().split(/\s+/v).filter(Boolean);

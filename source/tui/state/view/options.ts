@@ -17,7 +17,6 @@ import {presetMeanings, withPreset} from './reduce.js';
 import type {OptionName, OptionsDialog} from './state.js';
 
 type Option<Value> = {
-	/** The name in the dialog and in messages. */
 	readonly label: string;
 	readonly choices: (state: State) => readonly Value[];
 	readonly text: (value: Value) => string;
@@ -127,7 +126,6 @@ function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, 
 		/** The value that is in effect, if another value is chosen in the dialog. */
 		present: present === value ? undefined : present,
 		meaning: meaning(values[name], state),
-		/** The position of the value among the choices, counted from 1. */
 		position: all.indexOf(values[name]) + 1,
 		count: all.length,
 	};

@@ -47,7 +47,6 @@ export function startingWith(state: State, {preset = 'default', ...kept}: Partia
 	return preset === 'default' || state.settings.hasNoPool === true ? begun : withPreset(begun, preset);
 }
 
-/** Shows a message that a host without a pool has only the host table. */
 const withoutPool = (state: State): State =>
 	withFlash(state, 'warning', 'Without a pool on this host, there is only this table');
 
@@ -60,7 +59,6 @@ function nextPreset(state: State): State {
 	return withFlash(withPreset(state, preset), 'ok', `Preset ${preset}: ${presetMeanings[preset]}. S saves it`);
 }
 
-/** Switches between one row for each reservation and one row for each GPU. */
 function toggleFold(state: State): State {
 	const {snapshot, settings, view} = state;
 	if (settings.hasNoPool === true) {
