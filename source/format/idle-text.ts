@@ -11,7 +11,6 @@ type Clock = (time: number) => string;
 const whenText = (deadline: number, now: number, clock: Clock): string =>
 	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody is waiting';
 
-/** Returns `idle, goes back at 12:04 unless used`. */
 export const idleText = ({deadline}: Warning, now: number, clock: Clock = (time) => clockTime(time, now)): string =>
 	`idle, goes back ${whenText(deadline, now, clock)}`;
 
@@ -21,7 +20,6 @@ export const idleSinceText = ({since, deadline}: Warning, now: number, clock: Cl
 export const ownIdleText = (gpus: readonly number[], {since, deadline}: Warning, now: number, clock: Clock): string =>
 	`${gpuList(gpus)} ${gpus.length === 1 ? 'goes' : 'go'} back ${whenText(deadline, now, clock)}: idle since ${clock(since)}`;
 
-/** Returns `goes back at 12:04`, or a shorter text for a narrow column. */
 export function shortIdleText(
 	{deadline}: Pick<Warning, 'deadline'>,
 	now: number,
@@ -35,7 +33,6 @@ export function shortIdleText(
 /** Returns `parked since 10:04 (no load)` for GPUs that hold memory and do nothing. */
 export const parkedText = ({since}: Parked, clock: Clock): string => `parked since ${clock(since)} (no load)`;
 
-/** Returns `kept until 18:00 even if idle`. */
 export const keptText = (keepUntil: number, clock: Clock): string => `kept until ${clock(keepUntil)} even if idle`;
 
 /** Returns `beyond its limit of 4 GPUs`, and when the GPUs go back if somebody waits for them. */
@@ -48,7 +45,6 @@ export function beyondLimitText(
 	return deadline === undefined ? words : `${words}, goes back ${deadline > now ? `at ${clock(deadline)}` : 'now'}`;
 }
 
-/** Returns the warning for the owner: `GPU 3 goes back at 12:04: you hold more than your limit of 4 GPUs`. */
 export const ownLimitText = (
 	gpus: readonly number[],
 	{limit, deadline = 0}: BeyondLimit,

@@ -20,11 +20,7 @@ const freeText = (ids: readonly number[], split: number): string => {
 	return split === 0 ? text : `${text} (${split} more split by MIG)`;
 };
 
-/**
-Returns lines about free GPUs and instances, short enough for the smallest screen.
-
-@param ids - The free whole GPUs, if a request can name GPUs.
-*/
+/** Returns lines about free GPUs and instances, short enough for the smallest screen. `ids` are the free whole GPUs, if a request can name GPUs. */
 export const freeLines = (
 	{total, free, split}: WholeGpus,
 	counts: readonly ProfileCount[],

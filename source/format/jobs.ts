@@ -70,7 +70,6 @@ export function detailsCell(row: JobRow, now: number): string {
 	return row.via === undefined ? details : noteWords({note: absentWhenNothing(details), via: row.via});
 }
 
-/** Returns how long the job has run, or has waited. */
 export const timeText = ({submitTime, startTime, endTime}: JobRow, now: number): string =>
 	shortDuration((endTime ?? now) - (startTime ?? submitTime));
 

@@ -26,10 +26,8 @@ export type GpuColumnName = keyof typeof gpuColumns;
 
 export const gpuColumnNames = Object.keys(gpuColumns) as readonly GpuColumnName[];
 
-/** Columns that appear by default, if there is room. */
 export const usualGpuColumns = gpuColumnNames.filter((name) => gpuColumns[name] === 'always');
 
-/** Columns that appear by default on a machine with several GPU models. */
 export const usualColumnsOfMixed = gpuColumnNames.filter((name) => gpuColumns[name] !== 'never');
 
 /** Presets, in the order of the key that cycles through them. */

@@ -1,4 +1,3 @@
-/** Texts for an owner whose reservation went back to the pool after a warning. */
 import type {AuditEntry} from '../core/model/types.js';
 import {gpuList} from './text/gpu-list.js';
 
@@ -9,6 +8,5 @@ export const isReturn = ({kind, reason}: AuditEntry): boolean =>
 export const isOwnReturn = (entry: AuditEntry, account: string | undefined): boolean =>
 	account !== undefined && (entry.owner ?? entry.account) === account && isReturn(entry);
 
-/** Returns `your reservation of GPU 3 was idle and went back to the pool`. */
 export const returnText = (gpus: readonly number[], reason: string | undefined): string =>
 	`your reservation of ${gpuList(gpus)} was ${reason === 'reclaimed' ? 'idle' : 'beyond your limit'} and went back to the pool`;

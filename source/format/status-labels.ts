@@ -137,21 +137,17 @@ function stateDetails(row: StatusRow): string {
 const nowOf = ({lease, heldSeconds = 0}: Pick<StatusRow, 'lease' | 'heldSeconds'>): number =>
 	(lease?.startTime ?? 0) + heldSeconds;
 
-/** Returns `idle, goes back at 12:04 unless used` for a reservation whose owner was warned. */
 export function warningText(row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'warning'>): string | undefined {
 	const now = nowOf(row);
 	return row.warning && idleText(row.warning, now);
 }
 
-/** Returns `beyond its limit of 4 GPUs, goes back at 12:04` for a reservation that ends if somebody else waits. */
 export const limitText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'beyondLimit'>): string | undefined =>
 	row.beyondLimit && beyondLimitText(row.beyondLimit, nowOf(row));
 
-/** Returns `parked since 10:04 (no load)` for a reservation that has held memory without load for hours. */
 const parkedText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'parked'>): string | undefined =>
 	row.parked && parkedSinceText(row.parked, (time) => clockTime(time, nowOf(row)));
 
-/** Returns `kept until 18:00 even if idle` for a reservation that its owner keeps. */
 export const keptText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'keepUntil'>): string | undefined =>
 	row.keepUntil === undefined ? undefined : keptUntilText(row.keepUntil, (time) => clockTime(time, nowOf(row)));
 

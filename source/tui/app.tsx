@@ -20,7 +20,6 @@ import {createCommandRunner} from './commands/dispatch.js';
 
 type Properties = {
 	readonly world: World;
-	/** The provider whose GPU readings are shown. Commands scan with the provider of `world` instead. */
 	readonly watched: Watched;
 	readonly store: StateStore;
 	/** The state to draw, which does not change while the terminal reads no output. Defaults to `store`. */

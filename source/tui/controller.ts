@@ -27,7 +27,7 @@ const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 /** Modes that ignore clicks. A click would move the selection, on which the typed text depends. */
 const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'search', 'small']);
 
-/** Returns the message for a key that has no effect in the focused panel. The message names the panels in which the key has an effect. */
+/** Returns the message for a key that has no effect in the focused panel. Names the panels in which the key works. */
 function unboundText(key: string, bindings: readonly Binding[]): string {
 	const name = sanitize(keyText(key));
 	const panels = panelNames

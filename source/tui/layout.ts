@@ -8,7 +8,6 @@ import type {State} from './state/state.js';
 /** The smallest terminal with panels. On smaller terminals, only GPUs are shown. */
 export const smallest = {columns: 60, rows: 15} as const;
 
-/** Whether the terminal is too small for panels and dialogs. With a screen reader, no size is too small. */
 export const isTooSmall = ({size: {columns, rows}, settings}: Pick<State, 'size' | 'settings'>): boolean =>
 	!settings.isLinear && (columns < smallest.columns || rows < smallest.rows);
 

@@ -40,7 +40,6 @@ export type InspectProcesses = (pids: readonly number[]) => Promise<FactsOfProce
 export type LineOptions = {
 	/** Aborted to cancel a request that waits in the queue. */
 	readonly signal: AbortSignal;
-	/** Called when the request's position in the queue changes. */
 	readonly onWaiting: (words: string) => void;
 	readonly onReleased?: (released: readonly Holding[]) => void;
 };
@@ -71,11 +70,7 @@ export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void)
 export type CommandLine = {
 	/** Runs a command line such as `reserve -g 2 -d 4h`. Returns the lines that it printed. Throws a CanhazgpuError with the message of the command. */
 	readonly run: (line: string, options: LineOptions) => Promise<readonly string[]>;
-	/**
-	Returns an output that updates itself, if the command line has one. Returns undefined if the command line should be run instead.
-
-	@throws CanhazgpuError for an invalid command line.
-	*/
+	/** Returns the output of a line if that output updates itself. Undefined if `run` should run the line. Throws a CanhazgpuError for an invalid line. */
 	readonly liveOutputOf?: (line: string) => LiveOutput | undefined;
 	/** Returns how a valid line is typed in a shell, such as `canhazgpu reserve -g 2`. */
 	readonly inShell: (line: string) => string;

@@ -1,9 +1,6 @@
 /** Terminal modes that Ink does not set, and special cases of GNU screen. */
 
-/**
-Turns off automatic wrapping. Terminals have different widths for some emoji. A line that is wider than computed would wrap and move the whole screen
-down.
-*/
+/** Turns off wrapping, because terminals disagree about the width of some emoji. A line that is too wide would wrap and move the whole screen down. */
 const stopWrapping = '\u{1B}[?7l';
 const wrapAgain = '\u{1B}[?7h';
 

@@ -85,11 +85,7 @@ export function themeOf({
 export const schemeOf = (theme: ThemeName = 'auto'): ColorScheme =>
 	colorSchemes.find((scheme) => theme.startsWith(scheme)) ?? 'usual';
 
-/**
-Whether the background is light. The terminal itself is not asked, because an answer that arrives late would be read as keys.
-
-@param colors - COLORFGBG as some terminals set it, such as `0;15` or `0;default;15`.
-*/
+/** Whether the background is light, from `colors` (COLORFGBG, such as `0;15`). The terminal is not asked: a late answer would be read as keys. */
 export function isLight(theme: ThemeName = 'auto', colors = ''): boolean {
 	if (theme.endsWith('light') || theme.endsWith('dark')) {
 		return theme.endsWith('light');

@@ -25,7 +25,6 @@ type LocalPool = {
 
 type LocalPoolOptions = {
 	readonly open: () => Promise<OpenPool>;
-	/** Whether the server continues without the pool after this error. */
 	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
 	readonly clock: Clock;
 	readonly live: LiveViewOptions;

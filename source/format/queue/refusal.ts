@@ -53,7 +53,6 @@ const unknownQualityText = (quality: Quality): string =>
 export const unknownText = (gpus: ReadonlyArray<{readonly index: number; readonly quality: Quality}>): string =>
 	listed(gpus, ({quality}) => unknownQualityText(quality));
 
-/** Returns `24G are alice's, 8G are bob's`. */
 const partText = (shares: readonly Lease[]): string =>
 	shares.map((lease) => `${sizeText(lease.memoryMiB ?? 0)} are ${holderText(lease)}'s`).join(', ');
 

@@ -36,7 +36,6 @@ export function partsOutText(
 	].join(' and ');
 }
 
-/** Returns `when GPU 3 is back in service`. Undefined if no wanted GPU is out of service. */
 export const outOfServiceText = (outages: OutOfService): string | undefined =>
 	outages.length === 0
 		? undefined

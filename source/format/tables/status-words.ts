@@ -9,7 +9,6 @@ import {gpuList} from '../text/gpu-list.js';
 import {mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
 
-/** Returns the memory in use and the processes, as far as known. */
 function useWords(row: StatusRow): string {
 	const {memoryUsedMiB: used, memoryTotalMiB: total} = row.reading ?? {};
 	if (used === undefined || total === undefined) {

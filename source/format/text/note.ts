@@ -15,7 +15,6 @@ export function noteWords({note = '', via}: Partial<Pick<Lease, 'note' | 'via'>>
 	return words === '' || source === '' ? `${words}${source}` : `${words} (${source})`;
 }
 
-/** Returns the note for a cell of a table: shortened, and `-` if there is nothing to show. */
 export function noteCell(held: Parameters<typeof noteWords>[0], characters: number): string {
 	const words = noteWords(held);
 	return words === '' ? '-' : shorten(words, characters);

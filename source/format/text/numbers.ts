@@ -1,7 +1,6 @@
 /** Returns `8452MB`. The unit is MiB, but GPU tools and the Go program write MB. */
 export const mebibytes = (amount: number): string => `${Math.round(amount)}MB`;
 
-/** Returns `a, b and 2 more`. */
 export function firstOf(words: readonly string[], most: number): string {
 	const named = words.slice(0, most).join(', ');
 	return words.length > most ? `${named} and ${words.length - most} more` : named;

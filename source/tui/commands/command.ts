@@ -75,7 +75,7 @@ export type MonitorCommandOf<Asking extends AskingDialog> = {
 	readonly keys: KeyHint;
 	/** Returns the word for the command in the footer, if it depends on the selection. */
 	readonly footerWord?: (state: State) => string | undefined;
-	/** Whether the footer shows the key. Absent: always. */
+	/** Whether the footer shows the key. Defaults to always. */
 	readonly isOffered?: (state: State) => boolean;
 	/** Returns why the command is disabled. Undefined if it is enabled. The operation checks this again when it runs. */
 	readonly reasonAgainst: (state: State) => string | undefined;
@@ -106,7 +106,6 @@ const doneWith =
 
 export const succeeded = doneWith('ok');
 
-/** Returns a warning, such as about a request that changed some of its targets, but not all. */
 export const warning = doneWith('warning');
 
 export const failed = doneWith('error');

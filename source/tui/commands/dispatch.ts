@@ -90,7 +90,6 @@ export function createCommandRunner(outside: Outside) {
 				await carryOut(command, undefined, false);
 			}
 		},
-		/** Handles a key that a command has added to its dialog. */
 		change(change: DialogKey<AskingDialog>['change']): void {
 			const {dialog} = getState();
 			if (isAsking(dialog) && !dialog.isBusy) {

@@ -27,7 +27,6 @@ const InnerWidthContext = createContext(0);
 
 type Properties = {
 	readonly title: string;
-	/** Text at the right end of the upper border, such as `1-24 of 64`. */
 	readonly end?: string;
 	readonly width: number;
 	readonly children: ReactNode;
@@ -79,7 +78,6 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 
 type ParagraphProperties = {
 	readonly tone?: Tone;
-	/** Maximum number of lines if the screen has enough rows. */
 	readonly most: number;
 	readonly mostWhenLow: number;
 	readonly children: string;

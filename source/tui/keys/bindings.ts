@@ -1,7 +1,4 @@
-/**
-The table of all keys, from which the help and the footer are built. Keys that move or show something are listed in this file. The keys of commands
-are defined in `commands/`.
-*/
+/** The table of all keys, from which the help and the footer are built. The keys of commands are defined in `commands/`. */
 import {commands} from '../commands/index.js';
 import type {MonitorCommand} from '../commands/command.js';
 import {modes, tableModes, type Mode, type KeyHint} from '../state/modes.js';
@@ -29,7 +26,7 @@ const choiceKeys: readonly Binding[] = Object.values(commands)
 		dialogKeys.map(({keys, footer, change}) => ({modes: ['choice'], keys, footer, intent: change})),
 	);
 
-/** Panels whose lines can be selected. */
+/** The panels that scroll by lines, and the queue. */
 const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
 const searchModes = [...tableModes, 'queue'] as const satisfies readonly Mode[];

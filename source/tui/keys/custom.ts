@@ -47,7 +47,6 @@ function keysFor(action: string, written: readonly string[]): readonly string[] 
 	});
 }
 
-/** Returns a message if the user gave a key two meanings in one panel. */
 function conflictIn(changed: readonly Binding[], mode: Mode): string | undefined {
 	const used = new Map<string, Binding>();
 	for (const binding of changed) {

@@ -97,13 +97,11 @@ export function usePast(world: World, broken: (error: unknown) => void): void {
 
 const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
-/** Returns the report. If it is by day, the newest day comes first. */
 async function shownReport(world: World, by: ReportKind, days: ReportDays): Promise<Report> {
 	const made = await reportOf(world, {days, split: splits[by]});
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => b.key.localeCompare(a.key, 'en'))} : made;
 }
 
-/** Computes the report while its panel is shown, and again each minute. */
 export function useReport(world: World, broken: (error: unknown) => void): void {
 	const dispatch = useDispatch();
 	const {focus, reportBy: by, reportDays: days} = useMonitor(({panels}) => panels);

@@ -34,7 +34,6 @@ function eventOf({button, column, row, end}: Readonly<Record<string, string>>): 
 }
 
 type MouseFilter = {
-	/** Returns the terminal input without mouse reports. */
 	readonly push: (chunk: string) => string;
 };
 

@@ -43,7 +43,6 @@ function Rule(): ReactElement {
 	);
 }
 
-/** The whole screen: two lines of summary, the panels, a message and the key hints. */
 function Overview(): ReactElement {
 	const {hasLastRule, blocks} = useMonitor(layoutOf);
 	const hasHosts = useMonitor(({panels}) => panels.focus === 'hosts');

@@ -43,7 +43,7 @@ function newEntries(before: readonly AuditEntry[], now: readonly AuditEntry[]): 
 	return last === -1 ? 0 : now.length - 1 - last;
 }
 
-/** Maps the indices of the user's GPUs to the ends of reservations about which a reminder was recorded. */
+/** Maps the user's GPUs to the ends of their reservations. Contains only ends about which a reminder was recorded. */
 const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>
 	new Map(
 		holdingsIn(gpus)

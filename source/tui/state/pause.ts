@@ -10,7 +10,6 @@ const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history, pro
 	processHistory,
 });
 
-/** Starts a pause. If there is one already, ends it and shows the newest values. */
 export const togglePause = (state: State): State =>
 	state.pause === undefined
 		? {...state, pause: {sinceMs: state.nowMs, latest: shownOf(state)}}

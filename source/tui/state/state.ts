@@ -78,7 +78,6 @@ export type State = Readonly<typeof initialTables> & {
 	readonly history: UtilizationHistory;
 	readonly processHistory: ProcessHistory;
 	readonly events: Events;
-	/** The report that was requested last. */
 	readonly report?: ShownReport;
 	/** The load history of the pool, for graphs that begin before this session. */
 	readonly past?: ShownPast;
@@ -195,7 +194,6 @@ export const rowsOf = remembering(
 	},
 );
 
-/** Shows a message at the bottom of the screen for a few seconds. */
 export const withFlash = (state: State, level: Flash['level'], text: string): State => ({
 	...state,
 	flash: {level, text, untilMs: state.nowMs + flashMs},

@@ -14,7 +14,6 @@ const longest = 200;
 
 export const presetField = (value: string): TextField => ({value, caret: [...value].length, isPreset: true});
 
-/** Returns a field with this text and the cursor at its end. */
 export const fieldOf = (value: string): TextField => ({...presetField(value), isPreset: false});
 
 export function insert(field: TextField, text: string): TextField {

@@ -29,7 +29,6 @@ type RowProperties<Row> = Cells<Row> &
 	Omit<CellProperties<Row>, 'width'> & {
 		readonly isSelected: boolean;
 		readonly isTagged: boolean;
-		/** Shown in place of the cells. */
 		readonly line?: ReactNode;
 	};
 

@@ -2,7 +2,6 @@ import {createContext, use} from 'react';
 import type {GraphCharacters} from '../../format/monitor-settings.js';
 
 export type Drawing = {
-	/** Whether bars and graphs use only ASCII characters. */
 	readonly isAscii: boolean;
 	readonly graphs: GraphCharacters;
 	/** The frames of panels. `boxed`: borders on all sides. `ruled`: only a title line, on small terminals. `plain`: no lines, for screen readers. */

@@ -37,7 +37,6 @@ export const loadStyles = ({load, memory}: Colors): Readonly<Record<LoadTone, St
 		]),
 	) as Readonly<Record<LoadTone, Style>>;
 
-/** Returns a function that chooses one of three colors for a share. */
 export const inThree =
 	(calm: string, busy: string, hot: string) =>
 	(share: number): string =>

@@ -1,7 +1,6 @@
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 
-/** Shows the parts of a line, with two blanks between them. */
 export const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
 	<Box gap={2} height={1} flexShrink={0}>
 		{children}

@@ -1,4 +1,3 @@
-/** The actions on jobs. */
 import type {EngineWorld} from '../../core/operations/engine.js';
 import type {Requester} from '../../core/model/types.js';
 

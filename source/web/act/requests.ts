@@ -34,9 +34,7 @@ const schemas = {
 	release: v.strictObject(held),
 	undo: v.strictObject({id, undo_id: name}),
 	leave: v.strictObject({id, entry_id: name}),
-	/** Cancels a job or the jobs of an array. */
 	cancel: v.strictObject({id, job_id: name}),
-	/** Starts an ended job again. */
 	retry: v.strictObject({id, job_id: name}),
 } as const;
 

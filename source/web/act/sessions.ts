@@ -13,7 +13,6 @@ export type Opened =
 
 export type Sessions = {
 	readonly newLink: () => string;
-	/** Exchanges the token of a link for a session token. Works once for each link. */
 	readonly open: (linkToken: string) => Opened;
 	/** Whether a session with this token is open. Also extends that session. */
 	readonly isOpen: (token: string) => boolean;

@@ -19,7 +19,6 @@ export const rowWith = (row: StatusRow, commands: ShownCommands): StatusRow =>
 		? row
 		: {...row, processes: cut(row.processes, commands), squatters: cut(row.squatters, commands)};
 
-/** Returns a job with the first word of its command, or without its command. */
 export const jobWith = (job: JobRow, commands: ShownCommands): JobRow =>
 	commands === 'full'
 		? job

@@ -31,7 +31,6 @@ export type About = {
 	readonly hosts: readonly string[];
 	/** The account as which the page makes changes. Undefined for a read-only page. */
 	readonly actsAs?: string | undefined;
-	/** The default duration of a reservation. */
 	readonly usualSeconds?: number | undefined;
 };
 
@@ -75,7 +74,6 @@ function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 /** How long the page shows its account that a reservation went back. */
 const returnedSeconds = 3600;
 
-/** Returns what happened to reservations of the account as which the page acts. */
 const returnWarnings = ({events, now}: LiveState, account: string | undefined): readonly string[] =>
 	events
 		.filter((event) => isOwnReturn(event, account) && now - event.time < returnedSeconds)

@@ -59,7 +59,7 @@ function withMinutes(
 	return {...past, samples: [...kept, ...own.samples].toSorted((a, b) => a.atMs - b.atMs)};
 }
 
-/** Returns the minute of this server's first sample, and the time halfway between the start of that minute and the sample. Undefined if less than a step lies between them. */
+/** Returns the minute of the first sample, and the midpoint of the unrecorded part of that minute. Undefined if less than a step is unrecorded. */
 function begunIn({samples, stepMs}: UtilizationHistory) {
 	const [first] = samples;
 	const unseen = (first?.atMs ?? 0) % minuteMs;

@@ -94,7 +94,6 @@ export type Gpu = Partial<Omit<ShownGpu, 'reservation_type' | 'drain' | 'model_i
 		readonly drain?: Partial<NonNullable<GpuJson['drain']>>;
 		readonly model_info?: Partial<NonNullable<GpuJson['model_info']>>;
 		readonly mig_instances?: ReadonlyArray<Partial<NonNullable<GpuJson['mig_instances']>[number]>>;
-		/** An empty list if the GPU has no processes. Absent if the processes are unknown. */
 		readonly processes?: readonly Process[];
 	};
 

@@ -27,11 +27,7 @@ export async function loadStyle(name: string): Promise<void> {
 	});
 }
 
-/**
-Creates a component that loads the real component when it is shown, and tries again after a failure.
-@param load - Imports a module whose default export is the real component.
-@param styleName - The name of an additional style that the component needs.
-*/
+/** Creates a component that loads the real component and its style when it is shown, and tries again after a failure. */
 export function late<Props extends Record<string, unknown>>(
 	load: () => Promise<{readonly default: ComponentType<Props>}>,
 	styleName: string,

@@ -155,6 +155,5 @@ export const placeText = ({node, node_gpu_id: index}: Gpu): string | undefined =
 
 type Noted = {readonly note?: string | undefined; readonly via?: string | undefined};
 
-/** Returns the note with the interface of the request: `eval (via mcp claude-code)`. */
 export const noteWords = ({note, via}: Noted): string | undefined =>
 	via === undefined ? note : note === undefined ? `via ${via}` : `${note} (via ${via})`;

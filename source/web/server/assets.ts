@@ -10,7 +10,6 @@ export const codings = ['br', 'gzip'] as const;
 
 type Coding = (typeof codings)[number];
 
-/** Returns the bytes of a file, uncompressed if `coding` is undefined. */
 export const bytesOf = (file: PageFile, coding: Coding | undefined): Uint8Array<ArrayBuffer> =>
 	coding === undefined ? gunzipSync(Buffer.from(file.gzip, 'base64')) : Buffer.from(file[coding], 'base64');
 

@@ -33,12 +33,10 @@ export type Parts = {
 	readonly streams: EventStreams;
 	readonly reports: Make<ReportQuestion, Record<string, unknown>>;
 	readonly occupancy: Make<HoursQuestion, OccupancyJson>;
-	/** Returns everybody's jobs that have not ended or ended in the last day. */
 	readonly jobs: () => Promise<ReadonlyArray<Record<string, unknown>>>;
 	readonly heldUse: Make<HoursQuestion, HeldUseJson>;
 	readonly hosts: RemoteHosts;
 	readonly commands: ShownCommands;
-	/** Returns false if this host has no pool, so that the page shows only other hosts. */
 	readonly hasPool: () => boolean;
 	readonly metrics: Metrics;
 	readonly use: UtilizationRecorder;

@@ -95,7 +95,6 @@ function refusedReservation(host: string, answer: HostAnswer): Outcome {
 	};
 }
 
-/** Waits in the queue of another host for as long as the monitor runs. */
 async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Promise<Outcome> {
 	const port = hostsPort(context);
 	const {requester} = context.store.getState().settings;

@@ -53,7 +53,6 @@ const isInTable = ({panels}: State): boolean => panels.focus === 'processes';
 
 const isOwn = ({process}: ProcessRow, {settings}: State): boolean => process.user === settings.requester.account;
 
-/** Returns the processes of other users as text, such as `81238 of carol, 81240 of dave`. */
 const notOwnText = (rows: readonly ProcessRow[]): string =>
 	rows.map(({process: {pid, user}}) => `${pid} of ${sanitize(user ?? 'an unknown user')}`).join(', ');
 

@@ -28,7 +28,6 @@ type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
 type Wanted = {
 	/** The chosen GPUs. Undefined if any GPUs will do. */
 	readonly gpus?: readonly NamedGpu[];
-	/** Whether to wait in the queue if the GPUs are not free. */
 	readonly willWait: boolean;
 	/** The free GPUs. Undefined if GPUs were chosen, or if an engine chooses the GPUs. */
 	readonly freeIds?: readonly number[];

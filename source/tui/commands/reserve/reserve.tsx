@@ -98,7 +98,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	const {gpus, willWait, freeIds, free, complaint} = dialog;
 	const action = willWait ? 'Wait for' : 'Reserve';
-	// With needs, a share or force, other GPUs count than the free ones.
+	// Only a request without needs, a share or force can be compared with the number of free GPUs.
 	const wantsAny = ['needs', 'share', 'force'].every((name) => valueOf(dialog, name) === '');
 	const holds = wantsAny && freeIds !== undefined && Number(valueOf(dialog, 'count')) > freeIds.length;
 	const consequence = holds

@@ -74,7 +74,6 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 	].filter((line) => line !== undefined);
 }
 
-/** Returns `GPU 0`, or `GPU 0 of 0-7` if its reservation is shown as one row. */
 function amongText(index: number, state: State): string {
 	const gpus = selectedGpus(state);
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;

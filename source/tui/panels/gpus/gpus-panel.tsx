@@ -143,7 +143,6 @@ export function GpuTable({width, height}: {readonly width: number; readonly heig
 
 const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({members}) => members !== undefined);
 
-/** Adds to the panel's title the preset, the order, and whether each row is a reservation. */
 function Order(): ReactElement {
 	const {preset} = useMonitor(({view}) => view);
 	const hasFolds = useMonitor(hasFoldedRows);

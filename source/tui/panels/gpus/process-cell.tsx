@@ -17,7 +17,6 @@ import {
 } from '../shared/row-words.js';
 import {Nothing} from '../shared/readings.js';
 
-/** Returns the nodes of a cluster's job, such as `8 GPUs of box1, box2`. */
 function nodeText(members: readonly StatusRow[]): string | undefined {
 	const nodes = [...new Set(members.map(({reading}) => reading?.place?.node).filter((node) => node !== undefined))];
 	return nodes.length === 0 ? undefined : sanitize(`${members.length} GPUs of ${nodes.join(', ')}`);

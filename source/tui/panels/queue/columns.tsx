@@ -34,10 +34,8 @@ const measuredColumns = ['position', 'user', 'want', 'got', 'note'] as const sat
 /** The width of the longest value of each measured column, in terminal columns. */
 export type QueueNeeds = Readonly<Record<(typeof measuredColumns)[number], number>>;
 
-/** Returns how many of the requested GPUs an entry already holds, such as `1/2`. */
 const gotText = ({held}: QueueRow, entry: QueueEntry): string => `${held.length}/${wantedOf(entry).count}`;
 
-/** Returns a request for MIG instances as text, such as `2 MIG 1g.10gb` or `MIG 0:1,2:0`. */
 const instancesText = (mig: InstanceNeed, count: number): string =>
 	'instances' in mig
 		? `MIG ${mig.instances.map((instance) => instanceText(instance)).join(',')}`

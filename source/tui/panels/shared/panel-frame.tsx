@@ -9,9 +9,7 @@ import {Label} from '../../widgets/label.js';
 import {Panel} from '../../widgets/panel.js';
 
 export type PanelProperties = {
-	/** Width in terminal columns, including the borders. */
 	readonly width: number;
-	/** Lines inside the panel. */
 	readonly rows: number;
 };
 

@@ -142,11 +142,9 @@ export function EndTime({row}: {readonly row: StatusRow}): ReactElement {
 
 type Returning = Pick<StatusRow, 'warning' | 'parked' | 'beyondLimit' | 'keepUntil'>;
 
-/** Whether the detail of a GPU has a line of {@link IdleWords}. */
 export const hasIdleWords = ({warning, parked, beyondLimit, keepUntil}: Returning): boolean =>
 	(warning ?? parked ?? beyondLimit ?? keepUntil) !== undefined;
 
-/** Returns whether and when a GPU goes back, since when it is parked, or until when its holder keeps it. */
 function idleWordsOf({warning, parked, beyondLimit, keepUntil}: Returning, state: State): string {
 	const clock = (time: number): string => clockText(time, state);
 	const now = storeNow(state) ?? 0;

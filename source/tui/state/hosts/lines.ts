@@ -52,7 +52,6 @@ export type GpuTotals = {
 	readonly memoryTotalMiB: number;
 };
 
-/** The subtotals of a host, shown above its GPUs. */
 export type TotalLine = LineOf<{
 	readonly kind: 'total';
 	readonly totals: GpuTotals;
@@ -101,7 +100,6 @@ const isIdle = ({
 
 type StateOf = (gpu: RemoteGpu) => MonitorState;
 
-/** Returns the state of a GPU of another host, as seen by this user. */
 const stateFor =
 	(account: string): StateOf =>
 	(gpu) => {

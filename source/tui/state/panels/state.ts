@@ -35,7 +35,6 @@ export type PastRange = (typeof pastRanges)[number];
 
 export type PanelsState = {
 	readonly focus: PanelName;
-	/** Whether the focused panel covers the whole screen. */
 	readonly isZoomed: boolean;
 	/** The first line that each panel shows. */
 	readonly scroll: Readonly<Record<ScrollingPanel, number>>;
@@ -43,7 +42,6 @@ export type PanelsState = {
 	readonly isTree: boolean;
 	readonly reportBy: ReportKind;
 	readonly reportDays: ReportDays;
-	/** The time range of the graphs in the detail panel, in minutes. */
 	readonly range: PastRange;
 	/** The page of the help. It can be any integer, because the first page follows the last one. */
 	readonly helpPage: number;

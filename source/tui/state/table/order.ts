@@ -36,7 +36,6 @@ export function compareIn(sort: OneSort, a: SortValue, b: SortValue): number {
 	return a === b ? 0 : (a < b ? -1 : 1) * (isDescending(sort) ? -1 : 1);
 }
 
-/** The value of each column by which rows can be sorted. */
 export type ValuesOf<Row> = Readonly<Record<string, (row: Row) => SortValue>>;
 
 /** Returns the rows in sorted order. `tie` compares rows that are equal in both columns. It must never return 0, so that rows do not jump. */

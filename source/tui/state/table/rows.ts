@@ -2,7 +2,7 @@ import {inOrder, type SortBy, type ValuesOf} from './order.js';
 import {isFiltered, termsIn, type Filter, type Selection} from './state.js';
 import {matcherOf} from './terms.js';
 
-/** Describes the rows of a table. `Context` has what the texts and values of a row also depend on. */
+/** Describes the rows of a table. `Context` is what the texts and values of a row depend on besides the row itself. */
 export type RowRules<Row, Context> = {
 	/** Returns the keys of a row that is not folded, strongest first. A weaker key is used only if no row has the stronger key. */
 	readonly keysOf: (row: Row) => readonly string[];

@@ -54,7 +54,6 @@ export const initialTables = {
 
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
 
-/** Applies the filter while it is being typed. */
 export function withTyped(table: TableState, change: FieldChange): TableState {
 	if (table.prompt === undefined) {
 		return table;

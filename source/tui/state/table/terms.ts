@@ -47,9 +47,8 @@ const comparisons: Readonly<Record<string, (value: number, operand: number) => b
 	'>=': (value, operand) => value >= operand,
 };
 
-/** The text of a row, and its values by column. The names of columns are in lower case. */
+/** The searched text of a row in lower case, and its values by column. The names of columns are in lower case. */
 export type Matchable = {
-	/** The text that is searched, in lower case. */
 	readonly text: string;
 	readonly valueOf: (column: string) => SortValue;
 	/** Returns the text of a column that is sorted by another value, in lower case. Empty if it is known that there is no value. */

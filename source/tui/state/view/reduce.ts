@@ -41,7 +41,6 @@ export function withPreset(state: State, preset: PresetName): State {
 	};
 }
 
-/** Returns the state with the initial preset and columns. */
 export function startingWith(state: State, {preset = 'default', ...kept}: Partial<ViewState>): State {
 	const begun: State = {...state, view: {...state.view, columns: kept.columns, isFolded: kept.isFolded}};
 	return preset === 'default' || state.settings.hasNoPool === true ? begun : withPreset(begun, preset);
@@ -117,7 +116,6 @@ function moveColumn(state: State, by: 1 | -1): State {
 	const {shown} = listedColumns(state);
 	const index = selectedOf(state);
 	const target = index + by;
-	// The column with the GPU's number always comes first.
 	if (index === 0) {
 		return withFlash(state, 'warning', gpuStays);
 	}

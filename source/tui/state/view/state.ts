@@ -42,11 +42,9 @@ const isMixed = remembering(
 	({observation}) => new Set(observation?.gpus.map(({name}) => name).filter((name) => name !== undefined)).size > 1,
 );
 
-/** Returns the columns that the user chose, or the default columns for this machine. */
 export const shownColumns = (state: Viewed): readonly GpuColumnName[] =>
 	state.view.columns ?? (isMixed(state) ? usualColumnsOfMixed : usualGpuColumns);
 
-/** Returns the columns in the order of the column chooser: visible ones first. */
 export function listedColumns(state: Viewed): {
 	readonly shown: readonly GpuColumnName[];
 	readonly all: readonly GpuColumnName[];

@@ -53,7 +53,6 @@ const Flag = ({state, words}: FlagProps) => (
 
 const capitalized = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
 
-/** Shows whether and when the GPU goes back, since when it is parked, or until when it is kept. */
 const IdleFlag = ({gpu}: {readonly gpu: Gpu}) => (
 	<Watch of={now}>
 		{(nowMs) => {

@@ -1,6 +1,5 @@
 import type {Job} from '../fields.js';
 
-/** The groups of jobs, in the order of the page. */
 export const groupTitles = {running: 'Running', waiting: 'Waiting', ended: 'Ended'} as const;
 
 export type Group = keyof typeof groupTitles;
