@@ -16,7 +16,7 @@ export type Message = {
 /** With a zero-width space after it, `@` begins no mention. */
 const harmlessAt = '@\u{200B}';
 
-/** Slack reads `&lt;` as a plain `<`, so `<!channel>` and `<@U123>` stay text. The character after `@` is for servers that also read `@all`, such as Mattermost. */
+/** Slack reads `&lt;` as plain `<`, so `<!channel>` stays text. The character after `@` is for servers that also read `@all`, such as Mattermost. */
 export const slackText = (text: string): string =>
 	text
 		.replaceAll('&', '&amp;')

@@ -1,4 +1,4 @@
-/** `GET /api/use`: averages over ten seconds from the memory of this server. Older values and periods over six hours are averages over a minute from the pool. */
+/** `GET /api/use`: ten-second averages from this server's memory. Older values and periods over six hours are one-minute averages from the pool. */
 import type {LiveState, LiveView} from '../../core/live/live-view.js';
 import {
 	pastHistory,

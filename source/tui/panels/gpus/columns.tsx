@@ -1,4 +1,4 @@
-/** The columns of the GPU table. `format/monitor-settings.ts` has their order and the default choice, `gpus-panel.tsx` the order in which they disappear. */
+/** The columns of the GPU table. `format/monitor-settings.ts` has their order and defaults, `gpus-panel.tsx` the order in which they disappear. */
 import type {ReactElement} from 'react';
 import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {shortBusId, shortModel} from '../../../format/readings.js';

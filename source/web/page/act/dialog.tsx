@@ -11,7 +11,7 @@ type Status =
 			readonly hint: string | undefined;
 			readonly isUnavailable: boolean;
 	  }
-	/** Without an answer, the same request can be sent again. */
+	/** The request was not answered, so its outcome is unknown. The same request can be sent again. */
 	| {readonly kind: 'unsure'};
 
 const presets = ({fields}: Question): Values => Object.fromEntries(fields.map(({name, preset}) => [name, preset]));
