@@ -98,7 +98,7 @@ export type HostsPort = {
 	readonly watch: (show: (known: readonly SeenHost[]) => void) => () => void;
 	/** Asks one host now, without waiting for the interval. Rejects with a CanhazgpuError if the host does not answer. */
 	readonly ask: (host: string) => Promise<HostStatus>;
-	/** Runs a command on that host by ssh, without a terminal. Throws a CanhazgpuError if ssh fails or does not answer in time. */
+	/** Runs a command there by ssh, without a terminal, until it ends or `signal` is aborted. Throws a CanhazgpuError if ssh fails or times out. */
 	readonly run: (
 		host: string,
 		words: readonly string[],
