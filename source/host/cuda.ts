@@ -41,7 +41,6 @@ function rootsIn(parent: string): readonly string[] {
 		.map((name) => path.join(parent, name));
 }
 
-/** Common names of CUDA modules. */
 const moduleNames = ['cuda', 'CUDA', 'cudatoolkit', 'cuda-toolkit'];
 const longestModuleBytes = 64 * 1024;
 const mostModules = 50;
@@ -116,7 +115,6 @@ function realPath(file: string): string | undefined {
 const strangerProblem = (status: Stats, writableText: string): string | undefined =>
 	isOurs(status) ? (isWritableByOthers(status) ? writableText : undefined) : ownerText(status);
 
-/** Returns a text that says how another account can change this directory's files, or undefined. */
 function problemOf(directory: string): string | undefined {
 	try {
 		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});

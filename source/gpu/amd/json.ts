@@ -43,7 +43,6 @@ const largest: Readonly<Record<Quantity, number>> = {
 
 type ReadQuantity =
 	| {readonly kind: 'number'; readonly value: number}
-	/** The tool's word for a missing reading. */
 	| {readonly kind: 'word'; readonly word: string};
 
 /** Reads a quantity in MiB, percent, °C, W or MHz. Undefined if not reported. Anything but a number is a word. `plainUnit` is the unit of a bare number. */

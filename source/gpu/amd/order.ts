@@ -20,7 +20,7 @@ export const numbersForPrograms = (
 	return new Map(counted.map((index, position) => [index, numbers[position] ?? index]));
 };
 
-/** Sorts GPUs by the numbers that programs use. */
+/** Gives GPUs the numbers that programs use, and sorts by them. */
 export const inOrderOfPrograms = <Gpu extends {readonly index: number}>(
 	gpus: readonly Gpu[],
 	numbers: ReadonlyMap<number, number>,

@@ -90,8 +90,6 @@ export const readNumber = (text: string): number | undefined => {
 	return number === undefined ? undefined : Number(number);
 };
 
-/** Whether the cell has a word for a missing value, such as `[Not Found]` or `N/A`. */
 export const isMarker = (text: string): boolean => /^\[.*\]$|^n\/a$|^err!$|^$/iv.test(text);
 
-/** Reads `Yes` or `No`. Undefined for anything else. */
 export const readAnswer = (text: string): boolean | undefined => ({yes: true, no: false})[text.toLowerCase()];

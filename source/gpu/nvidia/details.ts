@@ -74,7 +74,6 @@ const isSame = (details: GpuDetails, gpu: GpuReading): boolean =>
 		? details.pciBusId !== undefined && details.pciBusId === gpu.pciBusId
 		: details.uuid === gpu.uuid;
 
-/** Adds the instance of a process, unless the process uses several. */
 const withPart = (process: GpuProcess, detailed: readonly DetailedProcess[]): GpuProcess => {
 	const [first, ...others] = detailed.filter(({pid}) => pid === process.pid);
 	const {gpuInstanceId, computeInstanceId} = first ?? {};

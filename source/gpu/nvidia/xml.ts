@@ -101,7 +101,6 @@ const readPart = (part: unknown): MigInstance => {
 	};
 };
 
-/** Returns the instance of a process. Empty for a GPU without instances. */
 const idsOf = (process: unknown): Pick<GpuProcess, 'gpuInstanceId' | 'computeInstanceId'> => {
 	const [gpuInstanceId, computeInstanceId] = ['gpu_instance_id', 'compute_instance_id'].map((name) =>
 		numberOf(process, name),

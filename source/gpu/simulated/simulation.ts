@@ -151,7 +151,6 @@ const describeProcess = (
 	};
 };
 
-/** Rises smoothly from 0 at 0 to 1 at 1. */
 const smoothStep = (x: number): number => {
 	const clamped = Math.min(1, Math.max(0, x));
 	return clamped * clamped * (3 - 2 * clamped);

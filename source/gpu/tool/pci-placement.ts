@@ -1,4 +1,3 @@
-/** Finds a GPU's place in the machine from the kernel's list of PCI devices. */
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GpuReading} from '../../core/model/types.js';

@@ -45,7 +45,6 @@ const maskWords = (devices: string, foreign: ReadonlyArray<{readonly file: strin
 	);
 };
 
-/** Opens all files. If one cannot be opened, closes the others and throws. */
 const openAll = (files: readonly string[]): readonly number[] => {
 	const descriptors: number[] = [];
 	try {
@@ -138,7 +137,6 @@ const namespaceSettings: ReadonlyArray<{
 	{name: 'kernel.apparmor_restrict_unprivileged_userns', forbids: (value) => value !== 0, wanted: '0'},
 ];
 
-/** Returns the settings that forbid user namespaces on this machine. Empty if there are none, or if they cannot be read. */
 const forbiddingSettings = (): readonly NamespaceSetting[] =>
 	namespaceSettings.flatMap(({name, forbids, wanted}) => {
 		try {

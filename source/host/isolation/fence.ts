@@ -24,7 +24,6 @@ export type MakeFence = (options: FenceOptions) => Promise<Fenced | IsolationPro
 
 type Program = Extract<IsolationProblem, {kind: 'no-program'}>['program'];
 
-/** Returns the path of a program, or a problem if it is missing. */
 export const findProgram = (program: Program, environment: FenceOptions['environment']): string | IsolationProblem => {
 	const found = lookUpCommand(program, environment);
 	return found.kind === 'found' ? path.resolve(found.file) : {kind: 'no-program', program};

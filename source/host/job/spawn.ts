@@ -82,7 +82,6 @@ type StartOptions = {
 	readonly file?: string;
 };
 
-/** How long a child's stderr is read after the child has ended. */
 const pipeGraceMs = 250;
 
 const startInNode = async (
@@ -131,7 +130,6 @@ const startInNode = async (
 	};
 };
 
-/** The part of Bun's process API that is used here. */
 type BunProcess = Pick<ChildProcess, 'exitCode'> & {
 	readonly pid: number;
 	readonly stderr: AsyncIterable<Uint8Array> | undefined;

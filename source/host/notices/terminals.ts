@@ -1,4 +1,3 @@
-/** Writes to the terminals of an account that accept messages. */
 import {closeSync, constants, fstatSync, openSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {isatty} from 'node:tty';

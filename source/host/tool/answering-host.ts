@@ -50,10 +50,7 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 
 type Connection = 'connecting' | 'asking' | 'connected';
 
-/**
-Reads from the terminal's modes how far ssh has come. ssh turns off echo to read a password, and line editing once it is connected. An unreadable terminal
-counts as connected.
-*/
+/** Reads from the terminal's modes how far ssh has come: it turns off echo to read a password, and line editing once it is connected. */
 async function readTerminal(): Promise<Connection> {
 	try {
 		const {stdout} = await runTool('stty', ['-F', readlinkSync('/proc/self/fd/0'), '-a'], {timeoutMs: 1000});
@@ -73,7 +70,6 @@ type Watched = {
 	readonly remark: (text: string) => void;
 };
 
-/** Waits for `ms`, which may be negative. Rejects when `signal` is aborted. */
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => sleep(Math.max(0, ms), undefined, {signal});
 
 async function watch(

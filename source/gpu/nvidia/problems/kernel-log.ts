@@ -32,7 +32,6 @@ const commands = [
 	],
 ] as const;
 
-/** Returns the kernel's log since boot. Undefined without permission. */
 const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<string | undefined> => {
 	for (const [command, args] of commands) {
 		const outcome = await run(command, args, {timeoutMs, maxBytes, signal});
