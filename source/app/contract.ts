@@ -186,7 +186,6 @@ export type App = {
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
 	/** Sends a signal to a process of this account, if its pid still belongs to the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
-	/** Loads what starts detached jobs and keeps their output. */
 	readonly loadDetaching: () => Promise<{
 		/** Creates the directory of the logs. Throws `failed` if files cannot be created there. */
 		readonly prepareLogs: () => void;
@@ -195,9 +194,7 @@ export type App = {
 		readonly openLog: (file: string, endBytes?: number) => OpenedLog;
 		/** Returns a code that proves that this account has written the content. Call `prepareLogs` first. */
 		readonly seal: (content: unknown) => string;
-		/** Returns the last bytes of an output. Undefined if it cannot be read. */
 		readonly readLogEnd: (file: string, length: number) => string | undefined;
-		/** Throws `usage` for a command that the record of a job cannot hold. */
 		readonly checkDetachable: (words: readonly string[]) => void;
 		readonly start: typeof startDetached;
 		readonly readLogoutSurvival: () => Promise<LogoutSurvival>;

@@ -136,7 +136,6 @@ function isExecutable(file: string): boolean {
 	}
 }
 
-/** Returns why a target cannot work here. Sends nothing. */
 function problemOf(target: Target): string | undefined {
 	switch (target.kind) {
 		case 'mail': {

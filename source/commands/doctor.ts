@@ -32,7 +32,6 @@ import {jsonFlag} from './shared/common-flags.js';
 import {recentLossText} from './shared/data-loss.js';
 import {withWorld} from './shared/with-world.js';
 
-/** Returns an expected error as a finding. Throws any other error, which is a bug. */
 function findingOf(check: Finding['check'], error: unknown): Finding {
 	if (!(error instanceof CanhazgpuError)) {
 		throw error;

@@ -88,7 +88,6 @@ export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	};
 }
 
-/** Creates simulated GPUs. A simulated GPU shows load if the store has a lease of it. */
 const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: ProviderContext): GpuProvider =>
 	createSimulatedProvider({
 		monotonicMs: clock.monotonicMs,

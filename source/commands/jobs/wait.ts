@@ -59,7 +59,6 @@ export async function awaitJobs(
 	}
 }
 
-/** Works like {@link awaitJobs} for the jobs of an engine. */
 async function awaitEngineJobs(
 	app: App,
 	{engine}: OpenWorld,

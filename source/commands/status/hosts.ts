@@ -25,7 +25,6 @@ const localAnswer = async (app: App, others: readonly string[]): Promise<HostAns
 const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
 	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));
 
-/** Prints remarks about facts that no row shows: simulated GPUs and private pools. */
 function remarkAbout(app: App, answers: readonly HostAnswer[]): void {
 	const hosts = answers.flatMap((answer) =>
 		'rows' in answer && answer.rows.some((row) => row['simulated'] === true) ? [sanitize(answer.host)] : [],

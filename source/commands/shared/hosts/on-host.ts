@@ -51,7 +51,6 @@ type ThereOptions = ElsewhereOptions & {
 	readonly waitSeconds?: number | undefined;
 };
 
-/** Returns the current directory. Undefined if the directory has been removed. */
 function ownDirectory(): string | undefined {
 	try {
 		return process.cwd();
