@@ -36,7 +36,6 @@ export type Flag = {
 	readonly summary: string;
 	/** Other long names, which the help does not show. */
 	readonly aliases?: readonly string[];
-	/** The setting that the flag overrides. */
 	readonly setting?: SettingPath;
 	/** Whether all values of a repeated flag are used, not only the last: `-G 1 -G 3` means `-G 1,3`. */
 	readonly isMultiple?: true;

@@ -25,7 +25,6 @@ export const environmentName = (path: SettingPath): string =>
 	// eslint-disable-next-line unicorn/prefer-single-replace -- a regular expression for all settings would take 0.3 ms of each start
 	`CANHAZGPU_${path.toUpperCase().replaceAll('.', '_').replaceAll('-', '_')}`;
 
-/** Returns the file named by `--config`, or else by `CANHAZGPU_CONFIG`. An empty variable is treated as unset. */
 export function namedFile(typed: string | undefined, environment: ConfigSources['environment']): string | undefined {
 	const given = environment['CANHAZGPU_CONFIG'];
 	return typed ?? (given === '' ? undefined : given);

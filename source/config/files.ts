@@ -38,7 +38,6 @@ export type ConfigLocations = {
 
 type FileText = {readonly text: string; readonly isExposed: boolean};
 
-/** Maximum size of a config file. */
 const longestBytes = 1_048_576;
 
 const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>
@@ -212,7 +211,6 @@ function readLocalFile(file: string, entry: Stats): FileText | undefined {
 	});
 }
 
-/** Returns the working directory. Undefined if the directory was deleted, and therefore has no files. */
 function findDirectory(): string | undefined {
 	try {
 		return process.cwd();
@@ -223,7 +221,6 @@ function findDirectory(): string | undefined {
 
 const homeNames = ['yaml', 'yml', 'json', 'toml'].map((extension) => `.canhazgpu.${extension}`);
 
-/** Returns the config file in the user's home directory. If it exists under several names, returns the first one. */
 function findHomeFile(): {readonly file: string; readonly entry: Stats} | undefined {
 	const home = findHome();
 	return (home === undefined ? [] : homeNames)

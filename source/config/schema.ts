@@ -15,7 +15,6 @@ import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';
 
-/** Accepts text that is not empty. `what` is the message if the check fails. */
 const text = (what = 'text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
 
 const note = () => {

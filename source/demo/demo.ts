@@ -74,7 +74,6 @@ async function backdateQueue(store: Store, people: readonly Person[]): Promise<v
 	}
 }
 
-/** Whether another person has the GPU at some time during this usage. */
 const isTaken = (
 	{gpuId, startTime, endTime}: UsageRecord,
 	people: readonly Person[],

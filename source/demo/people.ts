@@ -1,4 +1,3 @@
-/** The simulated people of a demonstration. */
 import {sendHeartbeat, findJobLease, endJobLease, withJob} from '../core/operations/job-lease.js';
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';

@@ -54,7 +54,6 @@ async function knownOrNothing(...asked: Parameters<typeof known>): Promise<reado
 	}
 }
 
-/** Expands `~/` as the shell does. */
 const expanded = (word: string): string => (word.startsWith('~/') ? `${findHome() ?? '~'}${word.slice(1)}` : word);
 
 /**

@@ -111,7 +111,6 @@ function needOf(wanted: Wanted, count: number): Need | undefined {
 	return Object.values(need).every((value) => value === undefined) ? undefined : need;
 }
 
-/** Returns what is requested. Throws `usage` for arguments that contradict each other. */
 export function wantedOf(wanted: Wanted): Pick<AcquireRequest, 'count' | 'ids' | 'need'> {
 	const {gpu_ids: ids, count} = wanted;
 	if (ids !== undefined && count !== undefined && count !== ids.length) {
