@@ -78,7 +78,6 @@ export type Interruption = {
 };
 
 export type Detected =
-	/** `others` are the other kinds of GPUs in this machine. */
 	| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
@@ -91,7 +90,6 @@ export type HostRun = {
 	readonly exitCode: number;
 	/** Whether the host answered. Undefined if ssh does not report this. */
 	readonly hasAnswered: boolean | undefined;
-	/** Why the connection was given up, as a sentence. */
 	readonly problem: string | undefined;
 };
 
@@ -99,7 +97,6 @@ export type NamedDelivery = {readonly name: string; readonly delivery: Delivery}
 
 /** The targets of notices, by names without URLs. */
 export type Notices = {
-	/** The accounts that this process can notify, and the events. */
 	readonly sender: Pick<ReminderSender, 'reachesAll' | 'own' | 'others'>;
 	readonly settings: NoticePreferences & {readonly targets: readonly string[]};
 	readonly test: () => Promise<readonly NamedDelivery[]>;
@@ -187,7 +184,6 @@ export type App = {
 	/** Sends a signal to a process of this account, if its pid still belongs to the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
 	readonly loadDetaching: () => Promise<{
-		/** Creates the directory of the logs. Throws `failed` if files cannot be created there. */
 		readonly prepareLogs: () => void;
 		readonly logFor: (id: string) => string;
 		/** Opens the output of a job, or its last bytes. Throws `failed` if it is missing or belongs to somebody else. */

@@ -1,4 +1,3 @@
-/** The types that describe a command. The help and the parser are built from such a description. */
 import type {App} from '../app/contract.js';
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
@@ -43,7 +42,6 @@ export type Flag = {
 	readonly mayBeEmpty?: true;
 	/** Candidates for completion. Not needed if the flag's setting has fixed choices. */
 	readonly completes?: KnownKind | 'files' | readonly string[];
-	/** Further candidates, which only the pool knows. */
 	readonly completesAlso?: KnownKind;
 };
 

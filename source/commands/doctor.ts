@@ -85,7 +85,6 @@ function programFindings(app: App, {privateLabel}: OpenWorld): readonly Finding[
 	return closed === undefined ? [] : [judgeProgram(closed)];
 }
 
-/** Checks isolation. Isolation that does not work is only a problem if a setting asks for isolation. */
 async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 	const answer = await app.checkIsolation();
 	const level = config.get('run.isolate') ?? 'off';

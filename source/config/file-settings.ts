@@ -1,4 +1,3 @@
-/** Takes the settings out of a parsed config file, and checks them. */
 import {closest} from 'fastest-levenshtein';
 import {CanhazgpuError, cutShort} from '../errors.js';
 import {hasUrl, type Target} from '../core/rules/notices/targets.js';

@@ -32,7 +32,6 @@ const integer = (minimum: number, maximum: number) => {
 
 const flag = () => v.boolean('true or false');
 
-/** Accepts GPU ids as a list, as text with commas and ranges, or as one number. */
 const gpuIds = () => {
 	const what = 'GPU ids such as 1,3';
 	const id = v.pipe(v.number(what), v.safeInteger(what), v.minValue(0, what), v.maxValue(mostGpus - 1, what));

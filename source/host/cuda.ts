@@ -1,7 +1,4 @@
-/**
-Finds CUDA installations. Ignores directories that another account can change, because a job runs programs from there. Reads versions from the version
-file, never from a name.
-*/
+/** Finds CUDA installations, with versions from the version file only. Ignores directories that others can change, because jobs run their programs. */
 import {readdirSync, realpathSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import type {CudaInstallation, CudaSearch, RefusedCuda} from '../core/model/cuda.js';

@@ -51,7 +51,6 @@ type Owner = {readonly requester: Requester; readonly id: string};
 export type AgentJobs = {
 	/** Submits a job. Checks everything before anything is stored. */
 	readonly submit: (world: EngineWorld, job: JobOfAgent) => Promise<SubmittedJob>;
-	/** Returns the jobs that have not ended or ended in the last day. */
 	readonly list: (world: EngineWorld, requester: Requester) => Promise<Rows>;
 	readonly find: (world: EngineWorld, owner: Owner) => Promise<Rows>;
 	readonly tail: (world: EngineWorld, owner: Owner & {readonly mostBytes: number}) => Promise<LogTail>;

@@ -147,7 +147,6 @@ function selfCommand(...words: readonly string[]): ToolCall {
 	return {command: execPath, args: file.startsWith(insideBinary) ? words : [...flags, file, ...words]};
 }
 
-/** Returns a function that creates a provider for a monitor or dashboard that scans every `intervalMs`. */
 export async function watchingProvider(
 	name: ProviderName,
 	context: ProviderContext,

@@ -8,7 +8,6 @@ import {findHome} from '../../config/home.js';
 import {CanhazgpuError} from '../../errors.js';
 import {completeWords, type Candidate} from './words.js';
 
-/** The longest time in ms that completion waits for the store. */
 const patienceMs = 1000;
 
 async function known(kind: KnownKind, command: Command, words: readonly string[]): Promise<readonly Candidate[]> {

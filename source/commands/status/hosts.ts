@@ -55,7 +55,6 @@ export const showRemote = async (app: App, host: string, form: StatusForm): Prom
 		}
 	});
 
-/** Hosts that take longer than this are shown last. */
 const orderedMs = 2000;
 
 /** Shows results in order, but lets no slow item delay the others for longer than `orderedMs`. */

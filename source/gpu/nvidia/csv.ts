@@ -1,7 +1,4 @@
-/**
-Parses the CSV of `nvidia-smi --format=csv,nounits`: a header, then rows, with cells separated by a comma and a space, without quotes. Warnings and
-errors are sentences between the rows.
-*/
+/** Parses CSV of `nvidia-smi --format=csv,nounits`: a header and rows with unquoted cells, separated by `, `. Warnings are sentences between the rows. */
 type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
 
 export type CsvRow = {

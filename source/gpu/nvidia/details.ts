@@ -44,7 +44,6 @@ const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => (
 	}),
 });
 
-/** Adds the MIG instances to each reading, and its instance to each process. */
 export const attachParts = (gpus: readonly GpuReading[], details: Details | undefined): readonly GpuReading[] =>
 	details === undefined
 		? gpus

@@ -169,7 +169,6 @@ export type SimulatedLease = {
 	/** MiB of a share. Absent: the whole GPU. */
 	readonly shareMiB?: number;
 	readonly instance?: {readonly gpuInstanceId?: number};
-	/** The job's pid. Default: generated. */
 	readonly pid?: number;
 	/** Unix seconds. If known, the load grows from this time on, and a manual lease becomes idle after a while. */
 	readonly startTime?: number;

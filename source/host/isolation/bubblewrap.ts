@@ -147,7 +147,6 @@ const forbiddingSettings = (): readonly NamespaceSetting[] =>
 		}
 	});
 
-/** Adds the kernel settings that may have caused a refusal to the description of the problem. */
 const explained = (problem: IsolationProblem, hasUsers: boolean): IsolationProblem => {
 	const settings = problem.kind === 'refused' && hasUsers ? forbiddingSettings() : [];
 	return settings.length === 0 ? problem : {kind: 'no-namespaces', settings};

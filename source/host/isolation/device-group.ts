@@ -33,7 +33,6 @@ const removeIfEmpty = (group: string): void => {
 	}
 };
 
-/** Removes empty groups of ended processes, including nested ones. */
 const removeLeftGroups = (directory: string): void => {
 	let names: readonly string[];
 	try {

@@ -12,7 +12,6 @@ export type FenceOptions = {
 	readonly isRoot: boolean;
 };
 
-/** An isolation that was proved to work. */
 export type Fenced = {
 	readonly kind: 'fenced';
 	readonly entrance: readonly string[];

@@ -170,7 +170,7 @@ export const startJob = async ({
 					stopping ??= endAll();
 				});
 
-	/** Waits for the children of the job. Returns the signal that ended the wait, if any, and the children. */
+	/** Waits until the job's children have ended. If a signal to this process makes it end them, returns that signal. */
 	const awaitChildren = async (job: MarkedJob, children: readonly Running[]): Promise<NodeJS.Signals | undefined> => {
 		// Background commands may not notice SIGINT, because shells without job control start them with SIGINT ignored.
 		request = 'SIGTERM';

@@ -180,10 +180,7 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 
 type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
-/**
-Returns the descriptors for a child, because Node closes most of them. A job gets those that the caller had opened. If those are unknown, it gets the
-descriptors named in its arguments, which the `<(...)` of some shells needs.
-*/
+/** Returns the child's descriptors, which Node would close: those that the caller opened, or if unknown, those named in the arguments, as `<(...)` does. */
 const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(
 		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??

@@ -1,4 +1,3 @@
-/** The arguments of `gpu_reserve`, and the request that they describe. */
 import * as v from 'valibot';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {Need} from '../../core/model/types.js';

@@ -63,7 +63,6 @@ const connectionFailure = 255;
 
 /** Time in ms after which a connection without a user at the terminal is given up. No login takes longer. */
 const connectMs = 30_000;
-/** Time in ms after which a connection is given up for a request that must not wait. */
 const nonblockConnectMs = 10_000;
 /** Time in ms after which a short command is given up: enough for a login, a scan and a write. */
 const shortCommandMs = 30_000;
@@ -222,7 +221,6 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 	const wanted: AskedOfHosts = {...options.wanted, type: command.name === 'reserve' ? 'manual' : 'run'};
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 	const beganMs = app.clock.monotonicMs();
-	/** Returns the remaining seconds to wait: at least 1, unless the request must not wait. */
 	const leftSeconds = (): number | undefined =>
 		waitSeconds === undefined || waitSeconds === 0
 			? waitSeconds

@@ -120,7 +120,6 @@ const readRepairs = (
 	handle: bigint,
 	keep: Keep,
 ): Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | 'hasPendingPages'> => {
-	/** Returns the last of these numbers as a boolean. */
 	const flag = (field: string, name: string, count: number) =>
 		isOne(keep(field, askNumbers(calls, name, handle, count))?.at(-1));
 	return {
