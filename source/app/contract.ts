@@ -136,7 +136,7 @@ export type App = {
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
-	/** Calls `onStatus` after each change on another host until `signal` is aborted. Resolves with `unsupported` for an older version, rejects when the connection ends. */
+	/** Calls `onStatus` after each change on another host until `signal` is aborted. Rejects at the connection's end. `unsupported`: older version. */
 	readonly followHost: (
 		host: string,
 		onStatus: (status: {
@@ -174,7 +174,7 @@ export type App = {
 	readonly interruption: () => Interruption;
 	/** Returns a directory of mode 0700 that no other account can enter or replace. Creates the directory if it does not exist. */
 	readonly openPrivateDirectory: () => Promise<string>;
-	/** Loads a check of whether this account is at the other end of a local socket. It passes if the kernel cannot tell: then only file permissions protect. */
+	/** Loads a check of whether this account is at the other end of a socket. If the kernel cannot tell, it passes: only file permissions protect then. */
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
 	/** Keeps this process running after uncaught errors, and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;

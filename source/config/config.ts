@@ -30,7 +30,7 @@ export function namedFile(typed: string | undefined, environment: ConfigSources[
 	return typed ?? (given === '' ? undefined : given);
 }
 
-/** Reads and checks all settings that are given. Throws a `config` or `usage` error. Its message names the key, its source (file, variable or flag), and what was expected. */
+/** Reads and checks all settings that are given. Throws `config` or `usage`, and names the key, its file, variable or flag, and what was expected. */
 export async function loadConfig({flags, environment, file, ...locations}: ConfigSources): Promise<Config> {
 	const values = new Map<SettingPath, unknown>();
 	const {files, warnings: passedOver} = await readConfigFiles({

@@ -216,7 +216,7 @@ function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallb
 	};
 }
 
-/** Marks a setting that is also read from the working directory, where its file can come from anybody. At worst, it causes a wrong value that the user sees. */
+/** Marks a setting that is also read from the working directory, whose file can come from anybody. At worst, the user sees a wrong value. */
 const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
 
 /** Marks a setting whose value is never shown. host/tool/secrets.ts keeps its environment variable from child processes. */

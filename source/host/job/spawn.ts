@@ -180,7 +180,7 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 
 type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
-/** Returns the child's descriptors, which Node would close: those that the caller opened, or if unknown, those named in the arguments, as `<(...)` does. */
+/** Returns the child's descriptors, which Node would close: those that the caller opened, or if unknown, those in the arguments, such as `<(...)`. */
 const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(
 		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??

@@ -25,7 +25,7 @@ export function linesOf(account: string, who: string): readonly string[] {
 const isOurs = (device: number): boolean =>
 	[0, 1, 2].some((descriptor) => isatty(descriptor) && fstatSync(descriptor).rdev === device);
 
-/** Writes to a terminal if it belongs to the account and accepts messages. Drops a message that cannot be written at once. Returns whether it was written. */
+/** Writes to a terminal that belongs to the account and accepts messages. Drops a message that cannot be written at once. Returns whether it succeeded. */
 async function writeTo(
 	file: string,
 	{account, text}: TerminalRequest,

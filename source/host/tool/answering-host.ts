@@ -117,7 +117,7 @@ async function watch(
 	return undefined;
 }
 
-/** Watches an ssh until it ends. Names a host on stderr that does not answer for seconds, and ends ssh at its limit. Returns why ssh was ended, if it was. */
+/** Watches an ssh until it ends. Names a host that does not answer for seconds on stderr, and ends ssh at its limit. Returns why it ended ssh. */
 export async function watchAnswer(watched: Watched, patience: Patience): Promise<string | undefined> {
 	const ending = new AbortController();
 	const abortAtEnd = async (): Promise<void> => {
