@@ -41,7 +41,6 @@ const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
 const loadNuma = async () => import('../host/numa.js');
 
-/** Returns an output that writes to stderr without waiting for the reader. Opens the stream on the first write. */
 function lazyErrors(): Pick<PatientOutput, 'write' | 'isStalled' | 'takeRest'> {
 	let output: ReturnType<typeof createPatientOutput>;
 	let isOpened = false;

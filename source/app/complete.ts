@@ -14,7 +14,6 @@ import {createLocations} from './locations.js';
 
 const newestEvents = 500;
 
-/** Returns the newest events, or none if the store keeps no audit log. */
 async function newest(store: Store): Promise<readonly AuditEntry[]> {
 	try {
 		return await store.audit({newest: newestEvents});

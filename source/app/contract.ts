@@ -78,7 +78,6 @@ export type Interruption = {
 };
 
 export type Detected =
-	/** `others` are the other kinds of GPUs in this machine. */
 	| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
@@ -91,7 +90,6 @@ export type HostRun = {
 	readonly exitCode: number;
 	/** Whether the host answered. Undefined if ssh does not report this. */
 	readonly hasAnswered: boolean | undefined;
-	/** Why the connection was given up, as a sentence. */
 	readonly problem: string | undefined;
 };
 
@@ -99,7 +97,6 @@ export type NamedDelivery = {readonly name: string; readonly delivery: Delivery}
 
 /** The targets of notices, by names without URLs. */
 export type Notices = {
-	/** The accounts that this process can notify, and the events. */
 	readonly sender: Pick<ReminderSender, 'reachesAll' | 'own' | 'others'>;
 	readonly settings: NoticePreferences & {readonly targets: readonly string[]};
 	readonly test: () => Promise<readonly NamedDelivery[]>;
@@ -139,7 +136,7 @@ export type App = {
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
-	/** Calls `onStatus` after each change on another host until `signal` is aborted. Resolves with `unsupported` for an older version, rejects when the connection ends. */
+	/** Calls `onStatus` after each change on another host until `signal` is aborted. Rejects at the connection's end. `unsupported`: older version. */
 	readonly followHost: (
 		host: string,
 		onStatus: (status: {
@@ -177,7 +174,7 @@ export type App = {
 	readonly interruption: () => Interruption;
 	/** Returns a directory of mode 0700 that no other account can enter or replace. Creates the directory if it does not exist. */
 	readonly openPrivateDirectory: () => Promise<string>;
-	/** Loads a check of whether this account is at the other end of a local socket. It passes if the kernel cannot tell: then only file permissions protect. */
+	/** Loads a check of whether this account is at the other end of a socket. If the kernel cannot tell, it passes: only file permissions protect then. */
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
 	/** Keeps this process running after uncaught errors, and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
@@ -186,18 +183,14 @@ export type App = {
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
 	/** Sends a signal to a process of this account, if its pid still belongs to the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
-	/** Loads what starts detached jobs and keeps their output. */
 	readonly loadDetaching: () => Promise<{
-		/** Creates the directory of the logs. Throws `failed` if files cannot be created there. */
 		readonly prepareLogs: () => void;
 		readonly logFor: (id: string) => string;
 		/** Opens the output of a job, or its last bytes. Throws `failed` if it is missing or belongs to somebody else. */
 		readonly openLog: (file: string, endBytes?: number) => OpenedLog;
 		/** Returns a code that proves that this account has written the content. Call `prepareLogs` first. */
 		readonly seal: (content: unknown) => string;
-		/** Returns the last bytes of an output. Undefined if it cannot be read. */
 		readonly readLogEnd: (file: string, length: number) => string | undefined;
-		/** Throws `usage` for a command that the record of a job cannot hold. */
 		readonly checkDetachable: (words: readonly string[]) => void;
 		readonly start: typeof startDetached;
 		readonly readLogoutSurvival: () => Promise<LogoutSurvival>;

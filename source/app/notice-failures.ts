@@ -20,7 +20,6 @@ const isFailure = (value: unknown): value is NoticeFailure =>
 	typeof (value as NoticeFailure).time === 'number' &&
 	typeof (value as NoticeFailure).reason === 'string';
 
-/** Returns the failures by the name of the target. Empty if the file is missing or unreadable. */
 export function readNoticeFailures(host: Pick<Host, 'machineId'>): ReadonlyMap<string, NoticeFailure> {
 	const file = fileOf(host);
 	try {

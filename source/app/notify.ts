@@ -1,4 +1,3 @@
-/** Sends notices to the targets that the configuration names. */
 import {accessSync, constants} from 'node:fs';
 import type {Config} from '../config/config.js';
 import type {Delivery} from '../core/model/notice-request.js';
@@ -136,7 +135,6 @@ function isExecutable(file: string): boolean {
 	}
 }
 
-/** Returns why a target cannot work here. Sends nothing. */
 function problemOf(target: Target): string | undefined {
 	switch (target.kind) {
 		case 'mail': {
@@ -160,7 +158,6 @@ function problemOf(target: Target): string | undefined {
 	}
 }
 
-/** Checks the targets of this account, and for root also those for other accounts. */
 function checkTargets(config: Config, host: Host): readonly TargetCheck[] {
 	const failures = readNoticeFailures(host);
 	const audiences: readonly Audience[] = isRoot(host.account) ? ['own', 'others'] : ['own'];

@@ -23,7 +23,6 @@ function runtimeDirectory(): string | undefined {
 const refused = (directory: string, problem: string, hint: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${directory} ${problem}`, {hint});
 
-/** Returns a directory of mode 0700 below XDG_RUNTIME_DIR or this account's state directory. Creates the directory if it does not exist. */
 export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 	const directory = runtimeDirectory() ?? machineStateDirectory(host);
 	if (directory === undefined) {

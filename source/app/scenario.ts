@@ -20,7 +20,6 @@ const whole = (minimum: number, maximum: number) => {
 	return v.pipe(v.number(what), v.safeInteger(what), v.minValue(minimum, what), v.maxValue(maximum, what));
 };
 
-/** A number of seconds, or text such as `1h30m`. */
 const time = (() => {
 	const what = 'a duration such as 90s or 1h30m';
 	return v.union(

@@ -68,7 +68,6 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 	return {choice, opened, silence};
 }
 
-/** Returns a hint for a machine without a pool that has other hosts configured, such as a laptop. */
 const otherHostsHint = ([first]: readonly string[]): string =>
 	first === undefined
 		? ''

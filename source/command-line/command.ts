@@ -1,4 +1,3 @@
-/** The types that describe a command. The help and the parser are built from such a description. */
 import type {App} from '../app/contract.js';
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
@@ -36,7 +35,6 @@ export type Flag = {
 	readonly summary: string;
 	/** Other long names, which the help does not show. */
 	readonly aliases?: readonly string[];
-	/** The setting that the flag overrides. */
 	readonly setting?: SettingPath;
 	/** Whether all values of a repeated flag are used, not only the last: `-G 1 -G 3` means `-G 1,3`. */
 	readonly isMultiple?: true;
@@ -44,7 +42,6 @@ export type Flag = {
 	readonly mayBeEmpty?: true;
 	/** Candidates for completion. Not needed if the flag's setting has fixed choices. */
 	readonly completes?: KnownKind | 'files' | readonly string[];
-	/** Further candidates, which only the pool knows. */
 	readonly completesAlso?: KnownKind;
 };
 

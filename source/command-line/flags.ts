@@ -20,7 +20,6 @@ export const globalFlags: Flags = {
 const valueText = (value: string | undefined, bare: string | undefined): string =>
 	value === undefined ? '' : bare === undefined ? ` ${value}` : `[=${value}]`;
 
-/** Returns the rows of a help: each flag as it is typed, and its description. */
 export const flagRows = (flags: Flags): ReadonlyArray<readonly [typed: string, summary: string]> =>
 	Object.entries(flags).map(([name, {shortFlag, value, bare, summary}]) => [
 		`${shortFlag === undefined ? ' '.repeat(4) : `-${shortFlag}, `}--${name}${valueText(value, bare)}`,

@@ -79,7 +79,6 @@ export async function mainHelp(columns: number): Promise<string> {
 	].join('\n');
 }
 
-/** Returns the global flags, without those that the command defines differently. */
 const withoutOwn = (flags: Flags): Flags =>
 	Object.fromEntries(Object.entries(globalFlags).filter(([name]) => !Object.hasOwn(flags, name)));
 

@@ -57,7 +57,6 @@ type Line = {
 	readonly onWord: (index: number) => void;
 };
 
-/** Rewrites the words. Throws `usage` for an unknown flag (with the nearest), a missing value, or a switch with another value. */
 export function spellForMeow(words: readonly string[], {flags, command, onWord}: Line): readonly string[] {
 	let index = 0;
 	const spell = ({typed, value: attached}: TypedFlag): string => {

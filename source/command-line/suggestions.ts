@@ -45,7 +45,6 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 	admin: ['create', 'drain', 'init', 'policy', 'setup', 'undrain'],
 };
 
-/** Returns the command for a name from another program: `queue` for `squeue`. */
 export const otherNameOf = (word: string): string | undefined =>
 	Object.entries(otherNames).find(([, names]) => names.includes(word.toLowerCase()))?.[0];
 

@@ -9,7 +9,6 @@ import {strayWord} from './usage-errors.js';
 import {columnsFor, commandHelp} from './help.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
-/** Returns the topic with this alias, or whose name begins with the word. */
 const topicMeant = (word: string): string | undefined =>
 	Object.entries(topics).find(([, {otherNames}]) => otherNames.includes(word))?.[0] ??
 	(word.length > 1 ? topicNames.find((name) => name.startsWith(word)) : undefined);

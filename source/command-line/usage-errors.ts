@@ -41,7 +41,6 @@ export const runsNoCommand = (command: string): CanhazgpuError =>
 		hint: 'Leave out -- and the words after it. To run a program on GPUs: canhazgpu run -- COMMAND',
 	});
 
-/** Returns the error for a command line that has no command and does not ask for the help or the version. */
 export function missingCommand(words: readonly string[], rest: readonly string[] | undefined): CanhazgpuError {
 	const typed = cutShort(shellCommand(rest === undefined ? words : [...words, '--', ...rest]));
 	return new CanhazgpuError('usage', `There is no canhazgpu command in: ${typed}`, {

@@ -32,7 +32,6 @@ import {jsonFlag} from './shared/common-flags.js';
 import {recentLossText} from './shared/data-loss.js';
 import {withWorld} from './shared/with-world.js';
 
-/** Returns an expected error as a finding. Throws any other error, which is a bug. */
 function findingOf(check: Finding['check'], error: unknown): Finding {
 	if (!(error instanceof CanhazgpuError)) {
 		throw error;
@@ -86,7 +85,6 @@ function programFindings(app: App, {privateLabel}: OpenWorld): readonly Finding[
 	return closed === undefined ? [] : [judgeProgram(closed)];
 }
 
-/** Checks isolation. Isolation that does not work is only a problem if a setting asks for isolation. */
 async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 	const answer = await app.checkIsolation();
 	const level = config.get('run.isolate') ?? 'off';

@@ -19,7 +19,6 @@ const retryMs = 5000;
 const isAboutReturn = (entry: AuditEntry): boolean =>
 	entry.kind === 'idle' || entry.kind === 'beyond-limit' || isReturn(entry);
 
-/** Opens the pool, and retries while the store cannot be reached. Returns undefined if the user interrupts. */
 async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld | undefined> {
 	let isSaid = false;
 	while (!signal.aborted) {

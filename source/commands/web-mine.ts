@@ -26,7 +26,6 @@ export function checkMine(input: Input): void {
 	}
 }
 
-/** Calls `pressed` at each Enter, if stdin is a terminal. Returns a function that stops listening. */
 function onEnter(pressed: () => void): () => void {
 	const {stdin} = process;
 	if (!stdin.isTTY) {

@@ -85,7 +85,6 @@ type Wait = {
 	readonly interruption: Interruption;
 };
 
-/** Requests GPUs, and gives up when the process ends. */
 export async function acquireWhileAlive(
 	app: App,
 	world: OpenWorld,

@@ -25,13 +25,12 @@ export const environmentName = (path: SettingPath): string =>
 	// eslint-disable-next-line unicorn/prefer-single-replace -- a regular expression for all settings would take 0.3 ms of each start
 	`CANHAZGPU_${path.toUpperCase().replaceAll('.', '_').replaceAll('-', '_')}`;
 
-/** Returns the file named by `--config`, or else by `CANHAZGPU_CONFIG`. An empty variable is treated as unset. */
 export function namedFile(typed: string | undefined, environment: ConfigSources['environment']): string | undefined {
 	const given = environment['CANHAZGPU_CONFIG'];
 	return typed ?? (given === '' ? undefined : given);
 }
 
-/** Reads and checks all settings that are given. Throws a `config` or `usage` error. Its message names the key, its source (file, variable or flag), and what was expected. */
+/** Reads and checks all settings that are given. Throws `config` or `usage`, and names the key, its file, variable or flag, and what was expected. */
 export async function loadConfig({flags, environment, file, ...locations}: ConfigSources): Promise<Config> {
 	const values = new Map<SettingPath, unknown>();
 	const {files, warnings: passedOver} = await readConfigFiles({

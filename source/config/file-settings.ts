@@ -1,4 +1,3 @@
-/** Takes the settings out of a parsed config file, and checks them. */
 import {closest} from 'fastest-levenshtein';
 import {CanhazgpuError, cutShort} from '../errors.js';
 import {hasUrl, type Target} from '../core/rules/notices/targets.js';
@@ -81,7 +80,6 @@ const mostNamed = 5;
 
 const others = (count: number): string => (count > mostNamed ? ` and ${count - mostNamed} more` : '');
 
-/** Returns a warning for each unknown key, and one warning for all keys that have no effect in this file. */
 const warningsOf = (
 	{file, kind}: ConfigFile,
 	unknown: readonly string[],
@@ -104,7 +102,6 @@ const noMap = (where: string, value: unknown): CanhazgpuError =>
 
 const isSection = (path: string): boolean => settingPaths.some((setting) => setting.startsWith(`${path}.`));
 
-/** Throws if a file holds a secret URL and other accounts may read the file. */
 function requireUnexposed({file, kind, isExposed}: ConfigFile, path: SettingPath, value: unknown): void {
 	if (isExposed && path === 'notify.to' && hasUrl(value as readonly Target[])) {
 		throw new CanhazgpuError(

@@ -32,13 +32,11 @@ export type ConfigLocations = {
 	/** Whether the named file may be a pipe or a device. Its writer can keep this program waiting. */
 	readonly readsStreams?: boolean;
 	readonly machineFile?: string;
-	/** The machine's file for secrets, which only root reads. */
 	readonly rootFile?: string;
 };
 
 type FileText = {readonly text: string; readonly isExposed: boolean};
 
-/** Maximum size of a config file. */
 const longestBytes = 1_048_576;
 
 const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>
@@ -62,7 +60,6 @@ type ReadOptions = {
 	readonly openedAs?: string;
 };
 
-/** Reads a file. Returns undefined if there is no such file. Throws `config`, or the error of `judge`. */
 function readText(
 	file: string,
 	{followsLinks = true, takesStreams, judge, openedAs = file}: ReadOptions = {},
@@ -129,7 +126,6 @@ export async function parse(file: string, text: string): Promise<unknown> {
 	}
 }
 
-/** Returns the status of a file without following a link. Undefined if the file is missing or inaccessible. */
 function entryOf(file: string): Stats | undefined {
 	try {
 		return lstatSync(file, {throwIfNoEntry: false});
@@ -212,7 +208,6 @@ function readLocalFile(file: string, entry: Stats): FileText | undefined {
 	});
 }
 
-/** Returns the working directory. Undefined if the directory was deleted, and therefore has no files. */
 function findDirectory(): string | undefined {
 	try {
 		return process.cwd();
@@ -223,7 +218,6 @@ function findDirectory(): string | undefined {
 
 const homeNames = ['yaml', 'yml', 'json', 'toml'].map((extension) => `.canhazgpu.${extension}`);
 
-/** Returns the config file in the user's home directory. If it exists under several names, returns the first one. */
 function findHomeFile(): {readonly file: string; readonly entry: Stats} | undefined {
 	const home = findHome();
 	return (home === undefined ? [] : homeNames)
@@ -266,10 +260,7 @@ export function ownConfigFile(named: string | undefined): {
 
 const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
-/**
-Reads the config files that can be trusted: the machine's, the user's, and the one in the working directory.
-@throws CanhazgpuError `config` with the name of a file that cannot be read or parsed.
-*/
+/** Reads the trusted config files of the machine, the user and the working directory. Throws `config` for one that cannot be read or parsed. */
 export async function readConfigFiles({
 	named,
 	readsDirectory = true,

@@ -15,7 +15,6 @@ import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';
 
-/** Accepts text that is not empty. `what` is the message if the check fails. */
 const text = (what = 'text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
 
 const note = () => {
@@ -33,7 +32,6 @@ const integer = (minimum: number, maximum: number) => {
 
 const flag = () => v.boolean('true or false');
 
-/** Accepts GPU ids as a list, as text with commas and ranges, or as one number. */
 const gpuIds = () => {
 	const what = 'GPU ids such as 1,3';
 	const id = v.pipe(v.number(what), v.safeInteger(what), v.minValue(0, what), v.maxValue(mostGpus - 1, what));
@@ -218,7 +216,7 @@ function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallb
 	};
 }
 
-/** Marks a setting that is also read from the working directory, where its file can come from anybody. At worst, it causes a wrong value that the user sees. */
+/** Marks a setting that is also read from the working directory, whose file can come from anybody. At worst, the user sees a wrong value. */
 const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
 
 /** Marks a setting whose value is never shown. host/tool/secrets.ts keeps its environment variable from child processes. */

@@ -74,7 +74,6 @@ async function backdateQueue(store: Store, people: readonly Person[]): Promise<v
 	}
 }
 
-/** Whether another person has the GPU at some time during this usage. */
 const isTaken = (
 	{gpuId, startTime, endTime}: UsageRecord,
 	people: readonly Person[],
@@ -139,7 +138,6 @@ function pastOf(
 	return kept.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** Creates the pool with the people who are present at the start, and starts to simulate all people. */
 export async function createDemo({host, clock, scenario, now, gpusOver, memoryThresholdMiB}: Options): Promise<Demo> {
 	const gpuCount = scenario.gpus ?? usualCount;
 	const seed = scenario.seed ?? 1;

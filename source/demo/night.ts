@@ -1,4 +1,3 @@
-/** The GPU load of the night before a demonstration, computed when the load history is first read. */
 import {liveUsage} from '../core/rules/pool/report.js';
 import {encodeMinute, hourOf, minuteOf, withScan} from '../core/rules/pool/load-minutes.js';
 import type {LoadHistory, Store} from '../core/model/ports.js';
@@ -20,7 +19,6 @@ const nightSeconds = 86_400;
 /** A gap in the graphs, in seconds before the start of the demonstration. It looks as if no monitor had run at that time. */
 const unseen = {from: 10.2 * 3600, to: 7.4 * 3600} as const;
 
-/** Returns the record of one minute, as it is encoded in the load history. */
 function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount, mig}: Options): string {
 	const gpus = Array.from({length: gpuCount}, (_, index) => {
 		const held = usage.find(({gpuId, startTime, endTime}) => gpuId === index && startTime <= time && endTime > time);

@@ -1,4 +1,3 @@
-/** The simulated people of a demonstration. */
 import {sendHeartbeat, findJobLease, endJobLease, withJob} from '../core/operations/job-lease.js';
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
@@ -98,7 +97,6 @@ async function keep(actor: Actor, grant: Grant, seconds: number): Promise<void> 
 	await release(world, requester, {by: 'lease', leaseId: grant.leaseId});
 }
 
-/** Waits in the queue without a time limit, then keeps the GPUs for as long as the person needs them. */
 async function visit(actor: Actor, arrived: () => void): Promise<void> {
 	const {world, request, signal, person} = actor;
 	const answer = await acquire(world, request, {waitSeconds: undefined, signal, onProgress: arrived});

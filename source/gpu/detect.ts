@@ -17,7 +17,6 @@ type Options = {
 	readonly gpusDirectory?: string;
 };
 
-/** `reason` explains to the user why no GPUs were found. */
 type Detection =
 	/** `others`: other kinds of GPUs in this machine. */
 	| {readonly provider: ProviderName; readonly others: readonly ProviderName[]}

@@ -13,10 +13,7 @@ export type ReadingWord = {
 	readonly word: string;
 };
 
-/**
-Readings that every working GPU supports or reports as missing. An error in one of them means that the GPU does not work. Fan and power sensors fail
-on healthy GPUs.
-*/
+/** Readings that every working GPU supports or reports as missing: an error in one means a broken GPU. Fan and power sensors fail on healthy GPUs. */
 const vitalReadings: ReadonlySet<Reading | undefined> = new Set<Reading>([
 	'uuid',
 	'memoryUsedMiB',
@@ -56,5 +53,4 @@ export const failureOfWords = (words: readonly ReadingWord[]): string | undefine
 	return worst && `${cap(withoutBrackets(worst.word), 150)} (${worst.field})`;
 };
 
-/** Removes brackets: `[Unknown Error]` becomes `Unknown Error`. */
 export const withoutBrackets = (word: string): string => word.replace(/^\[(?<words>.*)\]$/v, '$<words>');

@@ -1,7 +1,6 @@
 import type {GpuReading, Observation} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 
-/** A GPU as described by the table of GPUs. The processes are in another table. */
 export type BareReading = Omit<GpuReading, 'processes'>;
 
 /** Removes a reading of 0 of 0 MiB, which some drivers report for a GPU that shares the machine's memory. Then only processes show whether it is in use. */

@@ -1,6 +1,5 @@
 import process from 'node:process';
 
-/** How long to wait for an answer. Without one, callers ask again later. */
 const patienceMs = 1000;
 
 const isRefusal = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNREFUSED';

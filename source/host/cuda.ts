@@ -1,7 +1,4 @@
-/**
-Finds CUDA installations. Ignores directories that another account can change, because a job runs programs from there. Reads versions from the version
-file, never from a name.
-*/
+/** Finds CUDA installations, with versions from the version file only. Ignores directories that others can change, because jobs run their programs. */
 import {readdirSync, realpathSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import type {CudaInstallation, CudaSearch, RefusedCuda} from '../core/model/cuda.js';
@@ -41,7 +38,6 @@ function rootsIn(parent: string): readonly string[] {
 		.map((name) => path.join(parent, name));
 }
 
-/** Common names of CUDA modules. */
 const moduleNames = ['cuda', 'CUDA', 'cudatoolkit', 'cuda-toolkit'];
 const longestModuleBytes = 64 * 1024;
 const mostModules = 50;
@@ -116,7 +112,6 @@ function realPath(file: string): string | undefined {
 const strangerProblem = (status: Stats, writableText: string): string | undefined =>
 	isOurs(status) ? (isWritableByOthers(status) ? writableText : undefined) : ownerText(status);
 
-/** Returns a text that says how another account can change this directory's files, or undefined. */
 function problemOf(directory: string): string | undefined {
 	try {
 		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});

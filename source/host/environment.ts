@@ -84,7 +84,6 @@ function canWrite(directory: string): boolean {
 	return existsSync(directory) || parent === directory ? isAccessible(directory, writable) : canWrite(parent);
 }
 
-/** Collects facts about this process's environment for `doctor`. `stateDirectory` is where this account keeps its state. */
 export async function readEnvironment(
 	stateDirectory: string | undefined,
 	accountName: string,

@@ -1,4 +1,3 @@
-/** The clock that all processes of one boot share, and that changes of the date do not affect. */
 import process from 'node:process';
 
 type Origin = {
@@ -21,7 +20,6 @@ type Ffi = {
 	) => {readonly symbols: {readonly clock_gettime: (clock: number, time: BigInt64Array) => number}};
 };
 
-/** CLOCK_MONOTONIC of Linux. */
 const clockMonotonic = 1;
 
 type ReadClock = () => number | undefined;

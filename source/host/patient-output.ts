@@ -7,7 +7,6 @@ export type PatientOutput = {
 	readonly isStalled: () => boolean;
 	/** Calls the listener whenever the reader has caught up with the output. */
 	readonly onDrain: (listener: () => void) => void;
-	/** Returns and discards the unwritten rest. */
 	readonly takeRest: () => string;
 };
 

@@ -51,11 +51,10 @@ type Owner = {readonly requester: Requester; readonly id: string};
 export type AgentJobs = {
 	/** Submits a job. Checks everything before anything is stored. */
 	readonly submit: (world: EngineWorld, job: JobOfAgent) => Promise<SubmittedJob>;
-	/** Returns the jobs that have not ended or ended in the last day. */
 	readonly list: (world: EngineWorld, requester: Requester) => Promise<Rows>;
 	readonly find: (world: EngineWorld, owner: Owner) => Promise<Rows>;
 	readonly tail: (world: EngineWorld, owner: Owner & {readonly mostBytes: number}) => Promise<LogTail>;
-	/** Cancels a job or an array. Throws `failed` if it still runs after a while, or when `signal` is aborted. Returns the ids of the jobs that were cancelled. */
+	/** Cancels a job or an array. Returns the ids of the cancelled jobs. Throws `failed` if it still runs after a while, or if `signal` is aborted. */
 	readonly cancel: (
 		world: EngineWorld,
 		owner: Owner & {readonly via: string; readonly signal: AbortSignal},

@@ -18,7 +18,6 @@ const retryMs = 250;
 type Notice = (words: string) => void;
 
 export type HeldLeases = {
-	/** Keeps a lease that was just granted to this process. */
 	readonly keep: (world: World, leaseId: string) => Promise<void>;
 	readonly ids: () => readonly string[];
 	/** Moves the end of a lease to `seconds` from now. Undefined if this connection does not hold the lease. */

@@ -1,4 +1,3 @@
-/** The server of `canhazgpu mcp`. One connection to one client, over stdin and stdout. */
 import type {Readable, Writable} from 'node:stream';
 import {
 	CLIENT_INFO_META_KEY,

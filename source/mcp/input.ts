@@ -1,4 +1,3 @@
-/** The arguments of tools: their types, and the error for a wrong one. */
 import {toJsonSchema} from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import {CanhazgpuError, cutShort} from '../errors.js';

@@ -1,4 +1,3 @@
-/** Turns the answers and errors of tools into results of the protocol. */
 import type {CallToolResult} from '@modelcontextprotocol/server';
 import {CanhazgpuError, messageOf} from '../errors.js';
 import {sanitize} from '../format/text/text.js';

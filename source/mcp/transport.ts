@@ -1,4 +1,3 @@
-/** The stdin and stdout of the server, as a connection to one client. */
 import {once} from 'node:events';
 import {Writable, type Readable} from 'node:stream';
 import {StdioServerTransport} from '@modelcontextprotocol/server/stdio';

@@ -88,7 +88,6 @@ export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	};
 }
 
-/** Creates simulated GPUs. A simulated GPU shows load if the store has a lease of it. */
 const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: ProviderContext): GpuProvider =>
 	createSimulatedProvider({
 		monotonicMs: clock.monotonicMs,
@@ -148,7 +147,6 @@ function selfCommand(...words: readonly string[]): ToolCall {
 	return {command: execPath, args: file.startsWith(insideBinary) ? words : [...flags, file, ...words]};
 }
 
-/** Returns a function that creates a provider for a monitor or dashboard that scans every `intervalMs`. */
 export async function watchingProvider(
 	name: ProviderName,
 	context: ProviderContext,

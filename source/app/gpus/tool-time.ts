@@ -1,7 +1,4 @@
-/**
-Learns the time limit of the GPU tool from earlier scans of this user on this machine. Most tools answer in 0.1 s, but `nvidia-smi` of a DGX B200
-took 7 to 27 s. A short limit detects a hanging driver early.
-*/
+/** Learns the GPU tool's time limit from earlier scans, to detect hangs early: most answer in 0.1 s, but `nvidia-smi` of a DGX B200 took 7 to 27 s. */
 import path from 'node:path';
 import type {Config} from '../../config/config.js';
 import type {GpuProvider, Host} from '../../core/model/ports.js';
@@ -17,7 +14,6 @@ export type ToolMemory = {
 const shortestLimitMs = 10_000;
 const firstLimitMs = 40_000;
 const longestLimitMs = 60_000;
-/** The time limit is the slowest recent scan multiplied by this factor. */
 const margin = 4;
 /** The remembered duration is multiplied by this factor at each scan, so that an old slow scan is forgotten. */
 const fading = 0.8;

@@ -8,7 +8,6 @@ import {findHome} from '../../config/home.js';
 import {CanhazgpuError} from '../../errors.js';
 import {completeWords, type Candidate} from './words.js';
 
-/** The longest time in ms that completion waits for the store. */
 const patienceMs = 1000;
 
 async function known(kind: KnownKind, command: Command, words: readonly string[]): Promise<readonly Candidate[]> {
@@ -54,7 +53,6 @@ async function knownOrNothing(...asked: Parameters<typeof known>): Promise<reado
 	}
 }
 
-/** Expands `~/` as the shell does. */
 const expanded = (word: string): string => (word.startsWith('~/') ? `${findHome() ?? '~'}${word.slice(1)}` : word);
 
 /**

@@ -160,7 +160,6 @@ const aboutEntry = (entry: QueueEntry, now: number): string =>
 const isHarmless = ({word}: Candidate): boolean =>
 	/^[\p{Letter}\p{Number}_][\p{Letter}\p{Number}%+,\-.:=@_]*$/v.test(word);
 
-/** Returns the candidates of a kind. Returns none if the kind needs the pool and the pool was not read. */
 export function candidatesOf(kind: KnownKind, known: Known): readonly Candidate[] {
 	const {snapshot, hosts} = known;
 	const ofPool = (): readonly Candidate[] =>

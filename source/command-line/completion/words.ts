@@ -114,7 +114,6 @@ async function valueDue(word: string, {wanting}: Walk, flags: Flags, know: Know)
 		: completed;
 }
 
-/** Returns the flags that can still be typed: those that were not used, and those that can be repeated. */
 const unused = (flags: Flags, seen: ReadonlySet<string>): readonly Candidate[] =>
 	Object.entries(flags)
 		.filter(([name, flag]) => flag.isMultiple === true || !seen.has(name))
@@ -138,7 +137,6 @@ async function firstWords(before: readonly string[], word: string, options: Comp
 			]);
 }
 
-/** Returns the commands and help topics. A name that is both appears once. */
 async function helpWords(options: CompletionOptions): Promise<readonly Candidate[]> {
 	const {topics} = await import('../../help/topics.js');
 	const others = Object.entries(topics).filter(([name]) => !options.commands.includes(name));

@@ -19,7 +19,6 @@ export const isAboutPolicy = (input: Input): boolean => ['policy', 'set', 'unset
 /** The word that `--unset` accepts instead of a key. It resets every key that is not set in the same call, and replaces a policy record that cannot be read. */
 const allKeys = 'all';
 
-/** Returns the keys that may be meant: the keys for everybody, or those for the same user or group. */
 function keysLike(key: string): readonly string[] {
 	const {kind, name} = /^limits\.(?<kind>user|group)\.(?<name>.+)\.[^.]*$/v.exec(key)?.groups ?? {};
 	return name === undefined
@@ -27,7 +26,6 @@ function keysLike(key: string): readonly string[] {
 		: limitNames.map((limit) => limitKeyFor({kind: kind as NamedLimit['kind'], name, limit}));
 }
 
-/** Throws `usage` if a limit is for a user or group that this machine does not know. */
 async function checkNames(app: App, changes: readonly PolicyChange[]): Promise<void> {
 	for (const {key, value} of changes) {
 		const named = value === undefined ? undefined : namedLimitOf(key);

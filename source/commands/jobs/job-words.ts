@@ -13,7 +13,6 @@ export function jobIdsOf({words}: Input, command: string): readonly [string, ...
 	return [first, ...others];
 }
 
-/** Returns the one id that is typed. Throws `usage` for none or several. */
 export function jobIdOfInput(input: Input, command: string): string {
 	const [id, another] = jobIdsOf(input, command);
 	if (another !== undefined) {

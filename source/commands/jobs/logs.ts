@@ -17,7 +17,6 @@ const lookMs = 250;
 /** The record is read only once in this many reads of the output. */
 const readEvery = 8;
 
-/** Returns the job with this id. Throws `usage` for an array, because each of its jobs has its own output. */
 async function findJob(app: App, world: EngineWorld, id: string): Promise<Job> {
 	const [record, another] = jobsWithIds(await readCurrentJobs(world), [id]);
 	requireOwn(app.requester(undefined), record!);

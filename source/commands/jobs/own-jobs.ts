@@ -5,7 +5,6 @@ import {cancelAndWait} from './cancel-and-wait.js';
 import {findOwnJobs} from './list-jobs.js';
 import {startAgain} from './start-again.js';
 
-/** How long the page waits for the end of a running job. */
 const patienceMs = 1500;
 
 export const createOwnJobs = (app: App): OwnJobs => ({

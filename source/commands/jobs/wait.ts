@@ -16,7 +16,7 @@ import {jobIdsOf} from './job-words.js';
 /** The interval between checks, because a job that is killed announces nothing. */
 const lookMs = 5000;
 
-/** The exit code for a job without one that did not succeed. */
+/** The exit code for a job that failed without an exit code of its own. */
 const failedExitCode = 1;
 
 /** Waits until the jobs have ended. Returns undefined if a signal ended the wait. */
@@ -59,7 +59,6 @@ export async function awaitJobs(
 	}
 }
 
-/** Works like {@link awaitJobs} for the jobs of an engine. */
 async function awaitEngineJobs(
 	app: App,
 	{engine}: OpenWorld,

@@ -1,5 +1,3 @@
-/** The configuration with which each client starts `canhazgpu mcp`. */
-
 type ClientConfig = {
 	readonly place: string;
 	readonly text: string;

@@ -1,7 +1,6 @@
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import type {Snapshot} from '../../core/model/types.js';
 
-/** Returns the warning about a recent loss of data. Loads the text of the warning only if data was lost. */
 export async function recentLossText(snapshot: Snapshot): Promise<string | undefined> {
 	const loss = recentLoss(snapshot);
 	if (loss === undefined) {

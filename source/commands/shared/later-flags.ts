@@ -19,7 +19,6 @@ export const laterFlags: Flags = {
 	retry: {value: 'N', summary: 'with --detach: run the command again up to N times if it fails'},
 };
 
-/** When a job of this machine starts, and how often it is retried. */
 export type LocalLater = Pick<JobRequest, 'after' | 'begin' | 'retries'> & {readonly array: ArrayRequest | undefined};
 
 const mostRetries = 100;

@@ -77,7 +77,6 @@ export function remarkMissing(app: App, named: NamedParts | undefined, changed: 
 	}
 }
 
-/** Throws `not-found` if the reservation of `--lease` has already ended. */
 export function checkLeft({by}: Selection, changed: readonly unknown[]): void {
 	if (by === 'lease' && changed.length === 0) {
 		throw new CanhazgpuError('not-found', 'That reservation has already ended', {

@@ -25,7 +25,6 @@ const localAnswer = async (app: App, others: readonly string[]): Promise<HostAns
 const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
 	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));
 
-/** Prints remarks about facts that no row shows: simulated GPUs and private pools. */
 function remarkAbout(app: App, answers: readonly HostAnswer[]): void {
 	const hosts = answers.flatMap((answer) =>
 		'rows' in answer && answer.rows.some((row) => row['simulated'] === true) ? [sanitize(answer.host)] : [],
@@ -56,7 +55,6 @@ export const showRemote = async (app: App, host: string, form: StatusForm): Prom
 		}
 	});
 
-/** Hosts that take longer than this are shown last. */
 const orderedMs = 2000;
 
 /** Shows results in order, but lets no slow item delay the others for longer than `orderedMs`. */

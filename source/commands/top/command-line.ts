@@ -72,7 +72,6 @@ function withoutHostWord(words: readonly string[], own: string | undefined): rea
 	}
 }
 
-/** A command of the monitor that follows the output of a job. */
 const logsWord = 'logs';
 
 /** Returns the job id after `logs`. Ignores `--follow`, because the monitor always follows the output. */
@@ -85,7 +84,6 @@ function logIdIn([, ...words]: readonly string[]): string {
 	return id;
 }
 
-/** Returns the user's jobs that wait, run, or ended during the last day. Returns none while the jobs cannot be read. */
 const ownJobs = async (world: OpenWorld, account: string): Promise<readonly JobRow[]> =>
 	withFallback(
 		async () => (await listJobs(world, {account, isAll: false})).rows,
@@ -102,7 +100,6 @@ function changesPool(name: string, manner: 'reads' | 'changes', input: Input): b
 /** The flags that no command supports in the monitor. The ssh of `--on` needs the terminal, but in a cluster, `--on` names a node. */
 const unsupportedFlags = (hasEngine: boolean): readonly string[] => (hasEngine ? ['follow'] : ['follow', 'on']);
 
-/** Returns the command with the flags that are offered in the monitor. */
 const offered = (command: Command, hasEngine: boolean): Command => {
 	const flags = Object.entries(command.flags).filter(([name]) => !unsupportedFlags(hasEngine).includes(name));
 	return {...command, flags: Object.fromEntries(flags)};

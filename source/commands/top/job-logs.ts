@@ -9,7 +9,6 @@ import {namingReplaced} from './replaced.js';
 
 const lookMs = 500;
 
-/** Number of bytes at the end of an output that are shown. */
 const tailBytes = 65_536;
 
 /** Returns the lines of an output without control sequences. Keeps only the last state of a progress bar. */

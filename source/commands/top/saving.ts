@@ -1,4 +1,3 @@
-/** Saves settings of the monitor in the user's config file. */
 import type {Config} from '../../config/config.js';
 import type {SavedSettings} from '../../config/save.js';
 import {settings, type SettingPath} from '../../config/schema.js';
@@ -33,7 +32,6 @@ const paths = {
 	columns: 'top.columns',
 } as const satisfies Readonly<Record<keyof OptionValues, SettingPath>>;
 
-/** Returns the value of an option as it is written in a config file. */
 const writtenValue = (options: Partial<OptionValues>, name: keyof OptionValues): unknown =>
 	name === 'scanIntervalMs' ? intervalText(options.scanIntervalMs!) : options[name];
 

@@ -12,7 +12,6 @@ import type {Answer, Ask} from './query.js';
 export type AmdScan =
 	| {
 			readonly gpus: readonly BareReading[];
-			/** Undefined if the processes are unknown. */
 			readonly processes: ProcessesByGpu | undefined;
 			/** Maps the tool's GPU numbers to the indices that programs use. */
 			readonly numbers: ReadonlyMap<number, number>;

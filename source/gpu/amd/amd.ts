@@ -22,7 +22,6 @@ type Options = {
 	readonly timeLimitMs?: () => number;
 	readonly placed?: ReturnType<typeof createPciPlacement>;
 	readonly command?: string;
-	/** The tool to use if `command` is not installed. */
 	readonly oldCommand?: string;
 };
 

@@ -44,7 +44,6 @@ export const errorText = ({stdout, stderr}: ToolOutcome): string | undefined => 
 	return undefined;
 };
 
-/** Explains to the user why a run of amd-smi or rocm-smi gave no readings. */
 export const explainAmdFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure => {
 	const words = outcome.failure === undefined ? errorText(outcome) : undefined;
 	return explainRun(
@@ -55,6 +54,5 @@ export const explainAmdFailure = (outcome: ToolOutcome, command: string, timeout
 	);
 };
 
-/** Returns the warning for unknown processes. */
 export const processesWarning = (...call: Parameters<typeof explainAmdFailure>): string =>
 	`The processes could not be read: ${explainAmdFailure(...call).message}`;

@@ -1,7 +1,4 @@
-/**
-Parses the `--json` output of amd-smi and rocm-smi. Versions write quantities as `{"value": 91, "unit": "%"}`, `91`, `"91"`, `"91 %"`, or as a word
-such as `"N/A"` for a missing reading.
-*/
+/** Parses `--json` of amd-smi and rocm-smi. Versions write quantities as `{"value": 91, "unit": "%"}`, `91`, `"91"`, `"91 %"`, or a word (`"N/A"`). */
 import {cap} from '../tool/text.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -43,7 +40,6 @@ const largest: Readonly<Record<Quantity, number>> = {
 
 type ReadQuantity =
 	| {readonly kind: 'number'; readonly value: number}
-	/** The tool's word for a missing reading. */
 	| {readonly kind: 'word'; readonly word: string};
 
 /** Reads a quantity in MiB, percent, °C, W or MHz. Undefined if not reported. Anything but a number is a word. `plainUnit` is the unit of a bare number. */
@@ -101,7 +97,6 @@ export const valueAt = (entry: JsonObject, path: string): unknown => {
 	return value;
 };
 
-/** Returns a text, or undefined for a word that means there is none. */
 export const readText = (raw: unknown): string | undefined => {
 	const text = typeof raw === 'string' ? raw.trim() : '';
 	return text === '' || /^(?:n\/a|unknown|none|null)$/iv.test(text) ? undefined : cap(text, 200);

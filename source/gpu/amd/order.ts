@@ -15,12 +15,11 @@ export const numbersForPrograms = (
 	const nodesOfAll = numbers.flatMap((index) => nodes.get(index) ?? []);
 	const isWhole = numbers.every((index) => listed.has(index)) && new Set(nodesOfAll).size === nodesOfAll.length;
 	const rankOf = (index: number): number => nodes.get(index) ?? Number.MAX_SAFE_INTEGER;
-	// GPUs of the same rank keep their order.
 	const counted = isWhole ? numbers.toSorted((a, b) => rankOf(a) - rankOf(b)) : numbers;
 	return new Map(counted.map((index, position) => [index, numbers[position] ?? index]));
 };
 
-/** Sorts GPUs by the numbers that programs use. */
+/** Gives GPUs the numbers that programs use, and sorts by them. */
 export const inOrderOfPrograms = <Gpu extends {readonly index: number}>(
 	gpus: readonly Gpu[],
 	numbers: ReadonlyMap<number, number>,

@@ -1,4 +1,3 @@
-/** Reads the links between GPUs from AMD's tools. */
 import type {GpuLink, GpuLinks} from '../../core/model/types.js';
 import {entriesByGpu, isObject, readIndex, readText, type JsonObject} from './json.js';
 

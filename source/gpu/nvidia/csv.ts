@@ -1,7 +1,4 @@
-/**
-Parses the CSV of `nvidia-smi --format=csv,nounits`: a header, then rows, with cells separated by a comma and a space, without quotes. Warnings and
-errors are sentences between the rows.
-*/
+/** Parses CSV of `nvidia-smi --format=csv,nounits`: a header and rows with unquoted cells, separated by `, `. Warnings are sentences between the rows. */
 type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
 
 export type CsvRow = {
@@ -90,8 +87,6 @@ export const readNumber = (text: string): number | undefined => {
 	return number === undefined ? undefined : Number(number);
 };
 
-/** Whether the cell has a word for a missing value, such as `[Not Found]` or `N/A`. */
 export const isMarker = (text: string): boolean => /^\[.*\]$|^n\/a$|^err!$|^$/iv.test(text);
 
-/** Reads `Yes` or `No`. Undefined for anything else. */
 export const readAnswer = (text: string): boolean | undefined => ({yes: true, no: false})[text.toLowerCase()];

@@ -44,7 +44,6 @@ const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => (
 	}),
 });
 
-/** Adds the MIG instances to each reading, and its instance to each process. */
 export const attachParts = (gpus: readonly GpuReading[], details: Details | undefined): readonly GpuReading[] =>
 	details === undefined
 		? gpus
@@ -74,7 +73,6 @@ const isSame = (details: GpuDetails, gpu: GpuReading): boolean =>
 		? details.pciBusId !== undefined && details.pciBusId === gpu.pciBusId
 		: details.uuid === gpu.uuid;
 
-/** Adds the instance of a process, unless the process uses several. */
 const withPart = (process: GpuProcess, detailed: readonly DetailedProcess[]): GpuProcess => {
 	const [first, ...others] = detailed.filter(({pid}) => pid === process.pid);
 	const {gpuInstanceId, computeInstanceId} = first ?? {};

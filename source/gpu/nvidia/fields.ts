@@ -107,7 +107,6 @@ export const queryArguments = (query: Query, fields: readonly string[]): readonl
 	'--format=csv,nounits',
 ];
 
-/** Returns the first two queries of a scan. */
 export const firstQueries = (command: string): readonly ToolCall[] => [
 	{command, args: queryArguments('--query-gpu', gpuFields(new Set(), readDriverMajor()))},
 	{command, args: queryArguments('--query-compute-apps', processFields)},

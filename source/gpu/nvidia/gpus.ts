@@ -89,7 +89,6 @@ const readIndex = (cells: Cells): number | undefined => {
 const readText = (text: string | undefined): string | undefined =>
 	text === undefined || isMarker(text) ? undefined : cap(text, 200);
 
-/** Reads the cells of one GPU. Missing readings are added to `unknown`, with the tool's word. */
 const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	const unknown: Record<string, string> = {};
 

@@ -109,7 +109,6 @@ type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
 	readonly timeLimitMs: () => number;
-	/** Milliseconds between two scans. */
 	readonly intervalMs: number;
 	/** Seconds since boot, as used in the kernel's log. */
 	readonly uptimeSeconds: () => number;

@@ -103,7 +103,6 @@ export const createNvidiaProvider = ({
 		return sinceMs === undefined ? undefined : explainHanging(command, monotonicMs() - sinceMs, nvidiaDriver);
 	};
 
-	/** Reads from the stream if there is one. Otherwise runs the tool. */
 	const seeGpus = async (askRemaining: AskRemainingGpus, timeoutMs: number): Promise<SeenTable> => {
 		const streamed = await sources?.table?.latest();
 		if (streamed !== undefined) {

@@ -76,10 +76,7 @@ const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => 
 	};
 };
 
-/**
-Adds the processes and their owners to each GPU. The list is undefined, not empty, if processes may be hidden. `strays` is the number of GPUs with
-processes that are not in `gpus`.
-*/
+/** Adds processes and owners to each GPU: undefined, not empty, if some may be hidden. `strays` counts GPUs that have processes but are not in `gpus`. */
 export const attachProcesses = async (
 	gpus: readonly BareReading[],
 	table: ProcessTable | undefined,

@@ -5,7 +5,6 @@ type Options = {
 	readonly run: RunTool;
 	readonly command: string;
 	readonly option: Query;
-	/** Returns the fields to query, in order, without those that the tool refused. */
 	readonly fields: (refused: ReadonlySet<string>) => readonly string[];
 	readonly essential: readonly string[];
 	readonly monotonicMs: () => number;

@@ -20,7 +20,6 @@ type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
 	readonly timeLimitMs: () => number;
-	/** Seconds since boot. */
 	readonly uptimeSeconds: () => number;
 	readonly details: WantedDetails;
 };

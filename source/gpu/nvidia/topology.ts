@@ -18,10 +18,7 @@ const isLink = (cell: string | undefined): cell is GpuLink => cell !== undefined
     GPU1	NV18	 X 	SYS	0-55	0		N/A
 */
 
-/**
-Parses `nvidia-smi topo -m`: a table with tabs, and a header underlined by escapes. Ignores columns of network cards and CPUs. A word that names no known
-link is an unknown link. Undefined without a table.
-*/
+/** Parses `nvidia-smi topo -m`: a table with tabs, and a header underlined by escapes. Ignores network cards and CPUs. Undefined without a table. */
 export function parseTopology(text: string): GpuLinks | undefined {
 	const lines = stripVTControlCharacters(text).split('\n');
 	const rows = lines.map((line) => line.split('\t').map((cell) => cell.trim()));

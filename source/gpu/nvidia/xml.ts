@@ -40,7 +40,6 @@ const parser = new XMLParser({
 	maxNestedTags: 32,
 });
 
-/** Parses `nvidia-smi -q -x`. Undefined for another document. */
 export const parseDetails = (text: string): Details | undefined => {
 	const start = text.indexOf('<?xml');
 	if (start === -1 || text.length > longestText) {
@@ -51,7 +50,6 @@ export const parseDetails = (text: string): Details | undefined => {
 	try {
 		document = parser.parse(text.slice(start));
 	} catch {
-		// The document was cut off or is not XML.
 		return undefined;
 	}
 
@@ -101,7 +99,6 @@ const readPart = (part: unknown): MigInstance => {
 	};
 };
 
-/** Returns the instance of a process. Empty for a GPU without instances. */
 const idsOf = (process: unknown): Pick<GpuProcess, 'gpuInstanceId' | 'computeInstanceId'> => {
 	const [gpuInstanceId, computeInstanceId] = ['gpu_instance_id', 'compute_instance_id'].map((name) =>
 		numberOf(process, name),

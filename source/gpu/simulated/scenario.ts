@@ -7,7 +7,6 @@ const largestPid = 2 ** 22;
 /** Returns a pid above the kernel's largest one, so that no signal reaches a real process. */
 export const simulatedPid = (index: number, position: number): number => largestPid + 1 + index * 1000 + position;
 
-/** Whether the pid cannot belong to a real process. */
 export const isSimulatedPid = (pid: number): boolean => pid > largestPid;
 
 /** A time span, in seconds since the start: always, from and until, or repeated in every period. */

@@ -151,7 +151,6 @@ const describeProcess = (
 	};
 };
 
-/** Rises smoothly from 0 at 0 to 1 at 1. */
 const smoothStep = (x: number): number => {
 	const clamped = Math.min(1, Math.max(0, x));
 	return clamped * clamped * (3 - 2 * clamped);
@@ -170,7 +169,6 @@ export type SimulatedLease = {
 	/** MiB of a share. Absent: the whole GPU. */
 	readonly shareMiB?: number;
 	readonly instance?: {readonly gpuInstanceId?: number};
-	/** The job's pid. Default: generated. */
 	readonly pid?: number;
 	/** Unix seconds. If known, the load grows from this time on, and a manual lease becomes idle after a while. */
 	readonly startTime?: number;

@@ -1,4 +1,3 @@
-/** Finds a GPU's place in the machine from the kernel's list of PCI devices. */
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GpuReading} from '../../core/model/types.js';
@@ -39,10 +38,7 @@ function listedIn(directory: string): ReadonlySet<string> {
 	}
 }
 
-/**
-Adds each GPU's NUMA node and PCI root to its reading. Looks up each GPU once, because GPUs do not move. Does not look up GPUs that are missing from the
-kernel's list, because 64 failing lookups take milliseconds.
-*/
+/** Adds each GPU's NUMA node and PCI root. Looks each GPU up once. Skips GPUs missing from the kernel's list: 64 failing lookups take milliseconds. */
 export function createPciPlacement(
 	directory = devicesDirectory,
 ): (gpus: readonly GpuReading[]) => readonly GpuReading[] {

@@ -37,10 +37,7 @@ type Options<Block> = {
 };
 
 export type ToolStream<Block> = {
-	/**
-	Returns a recent reading and its time. Undefined if another source is needed, because the stream is not in use. The first call only notes that readings
-	are wanted. The second call starts the tool.
-	*/
+	/** Returns a recent reading and its time. Undefined while the stream is unused: the first call notes interest, the second starts the tool. */
 	readonly latest: () => Promise<{readonly block: Block; readonly takenAtMs: number} | undefined>;
 	readonly close: () => Promise<void>;
 };

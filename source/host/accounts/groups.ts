@@ -13,7 +13,6 @@ function gidIn(line: string | undefined): number | undefined {
 	return /^\d+$/v.test(gid) ? Number(gid) : undefined;
 }
 
-/** Returns the gid of a group in the group file. A file that cannot be read has no groups. */
 function gidInFile(file: string, name: string): number | undefined {
 	try {
 		const lines = readFileSync(file, 'utf8').split('\n');
@@ -71,10 +70,7 @@ const askBlocking = (name: string): number | undefined => {
 /** The groups of this process, which the kernel checks. A membership that was added after the login is not among them yet. */
 const kernelGids = (): readonly number[] => [...(process.getgroups?.() ?? []), process.getegid?.() ?? -1];
 
-/**
-Returns a function that selects the groups to which this process belongs. A group that only the network's database knows costs one call of `getent`. An
-unknown group counts as a group without this process.
-*/
+/** Returns a function that selects this process's groups, without unknown ones. A group that only the network's database knows costs one `getent`. */
 export function createGroups({
 	ownGids = kernelGids,
 	groupFile = '/etc/group',

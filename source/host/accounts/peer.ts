@@ -1,4 +1,3 @@
-/** Asks the kernel which account is at the other end of a local socket. */
 import {Buffer} from 'node:buffer';
 import type {Socket} from 'node:net';
 import process from 'node:process';

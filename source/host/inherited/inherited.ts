@@ -136,7 +136,6 @@ export const signalsIgnoredAtStart = (): ReadonlySet<number> | undefined => {
 	return known.signals;
 };
 
-/** Returns the limits of open files of a process: numbers, or `unlimited`. */
 const openFilesOf = (pid: number | 'self') =>
 	/^Max open files\s+(?<soft>\d+|unlimited)\s+(?<hard>\d+|unlimited)\s/mv.exec(readText(`/proc/${pid}/limits`))?.groups;
 
@@ -173,5 +172,4 @@ const filesOpenInBun = (): readonly number[] | undefined => {
 	}
 };
 
-/** The descriptors that were open when this process was started. Undefined if unknown. */
 export const descriptorsAtStart = (): readonly number[] | undefined => descriptors;

@@ -45,7 +45,6 @@ const maskWords = (devices: string, foreign: ReadonlyArray<{readonly file: strin
 	);
 };
 
-/** Opens all files. If one cannot be opened, closes the others and throws. */
 const openAll = (files: readonly string[]): readonly number[] => {
 	const descriptors: number[] = [];
 	try {
@@ -138,7 +137,6 @@ const namespaceSettings: ReadonlyArray<{
 	{name: 'kernel.apparmor_restrict_unprivileged_userns', forbids: (value) => value !== 0, wanted: '0'},
 ];
 
-/** Returns the settings that forbid user namespaces on this machine. Empty if there are none, or if they cannot be read. */
 const forbiddingSettings = (): readonly NamespaceSetting[] =>
 	namespaceSettings.flatMap(({name, forbids, wanted}) => {
 		try {
@@ -149,7 +147,6 @@ const forbiddingSettings = (): readonly NamespaceSetting[] =>
 		}
 	});
 
-/** Adds the kernel settings that may have caused a refusal to the description of the problem. */
 const explained = (problem: IsolationProblem, hasUsers: boolean): IsolationProblem => {
 	const settings = problem.kind === 'refused' && hasUsers ? forbiddingSettings() : [];
 	return settings.length === 0 ? problem : {kind: 'no-namespaces', settings};

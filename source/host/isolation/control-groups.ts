@@ -1,4 +1,3 @@
-/** Finds the control groups of a process: one for each hierarchy in version 1, a single one in version 2. */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {exactEnvironment, type Environment} from '../inherited/exact-text.js';
@@ -39,7 +38,7 @@ const mountedIn = (text: string): readonly Mounted[] =>
 				];
 	});
 
-/** Returns the control groups of a process, as far as they are below a mount point that this process sees. */
+/** Returns a process's control groups below mount points that this process sees: one per hierarchy in version 1, a single one in version 2. */
 export const controlGroupsOf = (pid: number | 'self', procDirectory = '/proc'): readonly ControlGroup[] => {
 	const mounts = mountedIn(readFileSync(path.join(procDirectory, 'self/mountinfo'), 'utf8'));
 	const text = readFileSync(path.join(procDirectory, String(pid), 'cgroup'), 'utf8');

@@ -17,7 +17,6 @@ import {startWitness, type Witness} from './witness.js';
 /** The name of a group contains the pid of its creator. */
 const named = /^canhazgpu-(?<pid>\d+)-/v;
 
-/** Returns the device group of this process. Undefined without groups of version 1. */
 const ownGroup = (): string | undefined => {
 	try {
 		return controlGroupsOf('self').find(({controllers}) => controllers.includes('devices'))?.directory;
@@ -34,7 +33,6 @@ const removeIfEmpty = (group: string): void => {
 	}
 };
 
-/** Removes empty groups of ended processes, including nested ones. */
 const removeLeftGroups = (directory: string): void => {
 	let names: readonly string[];
 	try {

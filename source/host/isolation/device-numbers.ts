@@ -14,7 +14,6 @@ const decode = (device: bigint): DeviceNumber => ({
 	minor: Number((device & 0xffn) | ((device >> 12n) & 0xff_ff_ff_00n)),
 });
 
-/** Returns the device number of a node. Throws if the file is gone. */
 export const numberOf = (file: string): DeviceNumber => decode(statSync(file, {bigint: true}).rdev);
 
 /** Returns the numbers of all character devices in a directory tree, as far as it is readable. */

@@ -12,7 +12,6 @@ export type FenceOptions = {
 	readonly isRoot: boolean;
 };
 
-/** An isolation that was proved to work. */
 export type Fenced = {
 	readonly kind: 'fenced';
 	readonly entrance: readonly string[];
@@ -24,7 +23,6 @@ export type MakeFence = (options: FenceOptions) => Promise<Fenced | IsolationPro
 
 type Program = Extract<IsolationProblem, {kind: 'no-program'}>['program'];
 
-/** Returns the path of a program, or a problem if it is missing. */
 export const findProgram = (program: Program, environment: FenceOptions['environment']): string | IsolationProblem => {
 	const found = lookUpCommand(program, environment);
 	return found.kind === 'found' ? path.resolve(found.file) : {kind: 'no-program', program};

@@ -27,7 +27,6 @@ const makers: Readonly<Record<Fence, MakeFence>> = {
 	cgroup: fenceByDeviceGroup,
 };
 
-/** Whether this account can use the mechanism. Bubblewrap needs no privileges. The others are only for root. */
 const isAllowed = (fence: Fence, isRoot: boolean): boolean => isRoot || fence === 'bwrap';
 
 type Found = {readonly kind: 'found'; readonly fence: Fence; readonly fenced: Fenced};
@@ -70,7 +69,6 @@ const mainNode = (granted: readonly DeviceNode[]): DeviceNode =>
 
 const nothing = async (): Promise<void> => undefined;
 
-/** Creates the function that isolates jobs from other GPUs. Keeps no state between two calls. */
 export const createIsolate =
 	({root, environment}: IsolationOptions): Isolate =>
 	async (granted, wanted) => {

@@ -1,7 +1,4 @@
-/**
-Proves that an isolation works: a shell inside tries to open devices, and reports which ones opened. Then it stays and keeps the isolation alive until
-asked to end.
-*/
+/** Proves that an isolation works: a shell inside reports which devices it can open, then keeps the isolation alive until asked to end. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {text} from 'node:stream/consumers';

@@ -46,10 +46,7 @@ export const descendantsOf = (
 	return [...found];
 };
 
-/**
-Returns the processes that were started with this text in the environment, if this account can read it. A child process reads the environments, because
-the kernel can block a reader forever: see `command-lines.ts`.
-*/
+/** Returns the processes with this text in their initial environment. A child process reads it, because the kernel can block the reader forever. */
 export const bearersOf = async (
 	text: string,
 	processes: readonly Running[],
@@ -65,16 +62,12 @@ export const bearersOf = async (
 	return processes.filter(({pid}) => pids.has(pid));
 };
 
-/** Returns whether the process still runs and its pid belongs to no other process. */
 export const isRunning = ({pid, startTicks}: Running): boolean => {
 	const stat = readStat(pid);
 	return typeof stat === 'object' && stat.startTicks === startTicks && !hasEnded(stat);
 };
 
-/**
-Sends a signal to one process, after comparing the start time, because the pid may belong to another process by now. Ignores processes of other
-accounts. Continues a stopped process, which would not notice the signal otherwise.
-*/
+/** Signals a process of this account, unless the start time shows that its pid was reused. Continues a stopped process, so that it can react. */
 export const signalOne = (target: Running, signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void => {
 	const stat = readStat(target.pid);
 	if (typeof stat !== 'object' || stat.startTicks !== target.startTicks || hasEnded(stat)) {

@@ -5,10 +5,7 @@ import {surviveLostOutput} from './terminal.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/**
-Turns Ctrl-C, SIGTERM and SIGHUP into an AbortSignal. Until `end` is called, neither these signals nor a lost terminal kill this process. Signals that
-were ignored at the start, such as SIGHUP under nohup, stay ignored.
-*/
+/** Turns Ctrl-C, SIGTERM and SIGHUP into an AbortSignal. Until `end`, no signal or lost terminal kills this process. Ignored signals stay ignored. */
 export function listenForInterruption() {
 	const controller = new AbortController();
 	let exitCode = 130;

@@ -170,7 +170,7 @@ export const startJob = async ({
 					stopping ??= endAll();
 				});
 
-	/** Waits for the children of the job. Returns the signal that ended the wait, if any, and the children. */
+	/** Waits until the job's children have ended. If a signal to this process makes it end them, returns that signal. */
 	const awaitChildren = async (job: MarkedJob, children: readonly Running[]): Promise<NodeJS.Signals | undefined> => {
 		// Background commands may not notice SIGINT, because shells without job control start them with SIGINT ignored.
 		request = 'SIGTERM';
@@ -217,7 +217,6 @@ export const startJob = async ({
 	return {process: identity, ended, letGo};
 };
 
-/** Whether the command line of a process begins with these words. False without words. */
 const begins = (pid: number, words: readonly string[]): boolean => {
 	try {
 		return words.length > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(words.join('\0'));
@@ -246,10 +245,7 @@ const endOf = async (ended: StartedProcess['ended']): Promise<Omit<JobEnd, 'left
 		: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal};
 };
 
-/**
-Dies of SIGINT like the job, after everything else is done and `letGo` was called. After Ctrl-C, a shell ends its loop or script only if its command dies
-of SIGINT, not for exit code 130. The shell shows 130 in both cases.
-*/
+/** Dies of SIGINT like the job, at exit and after `letGo`. After Ctrl-C, a shell ends its loop or script only if its command dies of SIGINT. */
 const dieOf = (signal: 'SIGINT', exitCode: number) => {
 	process.once('exit', (code) => {
 		const own = readStat('self');

@@ -3,7 +3,6 @@ import {effectiveUid} from '../../security/safe-file.js';
 import {ownUid} from '../accounts/users.js';
 import {runSystemTool} from '../tool/system-tool.js';
 
-/** How processes can survive a logout: in a unit of the user's systemd, in a session of their own, or not at all. */
 export type LogoutSurvival = {
 	/** Whether the user's systemd runs and stays after the last logout (linger). */
 	readonly hasLinger: boolean;

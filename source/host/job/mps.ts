@@ -2,7 +2,6 @@
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 
-/** The daemon's default directory. CUDA_MPS_PIPE_DIRECTORY overrides it. */
 const usualDirectory = '/tmp/nvidia-mps';
 
 /** The daemon's name in the kernel: the first 15 characters of `nvidia-cuda-mps-control`. */

@@ -29,7 +29,7 @@ type SignalRelay = {
 	readonly close: () => void;
 };
 
-/** Milliseconds after the first SIGHUP without a terminal in which another one is attributed to the same hang-up. The shell and the kernel each send one. */
+/** Time after the first SIGHUP without a terminal in which another one counts as the same hang-up: the shell and the kernel each send one. */
 const hangUpMs = 2000;
 
 /**

@@ -82,7 +82,6 @@ type StartOptions = {
 	readonly file?: string;
 };
 
-/** How long a child's stderr is read after the child has ended. */
 const pipeGraceMs = 250;
 
 const startInNode = async (
@@ -131,7 +130,6 @@ const startInNode = async (
 	};
 };
 
-/** The part of Bun's process API that is used here. */
 type BunProcess = Pick<ChildProcess, 'exitCode'> & {
 	readonly pid: number;
 	readonly stderr: AsyncIterable<Uint8Array> | undefined;
@@ -182,10 +180,7 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 
 type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
-/**
-Returns the descriptors for a child, because Node closes most of them. A job gets those that the caller had opened. If those are unknown, it gets the
-descriptors named in its arguments, which the `<(...)` of some shells needs.
-*/
+/** Returns the child's descriptors, which Node would close: those that the caller opened, or if unknown, those in the arguments, such as `<(...)`. */
 const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(
 		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??

@@ -1,4 +1,3 @@
-/** Delays a stop signal from the terminal, such as Ctrl-Z, until this process holds no locks. */
 import process from 'node:process';
 import {isIgnored} from './ignored-signals.js';
 
@@ -27,7 +26,6 @@ export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
 
 let isDeferred = false;
 
-/** Calls {@link deferStop} for Ctrl-Z, once for the whole process. */
 export function deferTerminalStop(): void {
 	if (isDeferred) {
 		return;

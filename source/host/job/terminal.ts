@@ -31,10 +31,7 @@ const isStopped = (pid: number): boolean => {
 	return typeof stat === 'object' && stat.state === 'T';
 };
 
-/**
-Stops this process when its job stops itself, as ssh does after `~` and Ctrl-Z, because a shell waits until all foreground processes have stopped. Returns a
-function that ends this.
-*/
+/** Stops this process when its job stops itself, as ssh does after `~` and Ctrl-Z: a shell waits until all foreground processes have stopped. */
 export const stopWithJob = (pid: number): (() => void) => {
 	let check: NodeJS.Timeout | undefined;
 	const recheck = (): void => {

@@ -1,4 +1,3 @@
-/** Carries out the request of a notice, once and within a time limit. */
 import type {Delivery, NoticeRequest} from '../../core/model/notice-request.js';
 import {messageOf} from '../../errors.js';
 import {sendHttp} from './http.js';

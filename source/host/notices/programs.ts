@@ -9,7 +9,6 @@ import {systemEnvironment, systemTool} from '../tool/system-tool.js';
 export const findSystemTool = (name: string): string | undefined =>
 	[systemTool(name), `/usr/lib/${name}`].find((file) => existsSync(file));
 
-/** Returns the socket of this account's session bus. Undefined without a desktop session. */
 export function findSessionBus(): string | undefined {
 	const socket = `/run/user/${process.getuid?.()}/bus`;
 	const status = statSync(socket, {throwIfNoEntry: false});

@@ -1,4 +1,3 @@
-/** Writes to the terminals of an account that accept messages. */
 import {closeSync, constants, fstatSync, openSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {isatty} from 'node:tty';
@@ -26,7 +25,7 @@ export function linesOf(account: string, who: string): readonly string[] {
 const isOurs = (device: number): boolean =>
 	[0, 1, 2].some((descriptor) => isatty(descriptor) && fstatSync(descriptor).rdev === device);
 
-/** Writes to a terminal if it belongs to the account and accepts messages. Drops a message that cannot be written at once. Returns whether it was written. */
+/** Writes to a terminal that belongs to the account and accepts messages. Drops a message that cannot be written at once. Returns whether it succeeded. */
 async function writeTo(
 	file: string,
 	{account, text}: TerminalRequest,

@@ -15,7 +15,6 @@ type ProcessFiles = {
 	) => ReadonlyMap<number, string | undefined>;
 	/** Unix time of the kernel's start, in seconds. Undefined if unknown. */
 	readonly bootTime: () => number | undefined;
-	/** The size of a memory page. Undefined if unknown. */
 	readonly pageBytes: () => number | undefined;
 };
 

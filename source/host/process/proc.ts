@@ -22,10 +22,7 @@ export type ProcessStat = {
 	readonly residentPages: number;
 };
 
-/**
-Parses /proc/PID/stat. Undefined if invalid. The second field is the program's name, which can contain spaces and parentheses, so only the text after the
-last `)` is split.
-*/
+/** Parses /proc/PID/stat. Splits only the text after the last `)`, because the program's name before it can contain spaces and parentheses. */
 export const parseStat = (text: string): ProcessStat | undefined => {
 	const open = text.indexOf('(');
 	const close = text.lastIndexOf(')');
@@ -80,7 +77,6 @@ export const readStat = (pid: number | 'self', directory = '/proc'): ProcessStat
 export const hasEnded = ({state, threads}: Pick<ProcessStat, 'state' | 'threads'>) =>
 	/^x$/iv.test(state) || (state === 'Z' && threads <= 1);
 
-/** Returns the pids of all visible processes. Empty without /proc. */
 export const pidsIn = (directory = '/proc'): readonly number[] => {
 	try {
 		return readdirSync(directory).flatMap((name) => (/^[1-9]\d*$/v.test(name) ? [Number(name)] : []));

@@ -79,7 +79,6 @@ const signalAnswer = (pid: number): string => {
 /** Pids come from a shared store. 0 and negative numbers would mean process groups, and larger numbers nothing. */
 const isPid = (pid: number) => Number.isSafeInteger(pid) && pid > 0 && pid <= 0x7f_ff_ff_ff;
 
-/** Returns the identity of this process, with start time, pid namespace and process group, if known. */
 export const ownIdentity = (): ProcessIdentity => {
 	const stat = readStat('self');
 	return {...childIdentity(process.pid), ...(typeof stat === 'object' && {group: stat.processGroup})};
@@ -100,7 +99,6 @@ const namespaceOf = (kind: 'pid' | 'time', procDirectory = '/proc'): string | un
 	}
 };
 
-/** Returns the namespaces in which this process sees pids and start times. */
 const ownNamespaces = (): Pick<ProcessIdentity, 'namespace' | 'timeNamespace'> => {
 	const time = namespaceOf('time');
 	return {namespace: namespaceOf('pid'), ...(time !== undefined && {timeNamespace: time})};

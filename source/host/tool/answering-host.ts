@@ -50,10 +50,7 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 
 type Connection = 'connecting' | 'asking' | 'connected';
 
-/**
-Reads from the terminal's modes how far ssh has come. ssh turns off echo to read a password, and line editing once it is connected. An unreadable terminal
-counts as connected.
-*/
+/** Reads from the terminal's modes how far ssh has come: it turns off echo to read a password, and line editing once it is connected. */
 async function readTerminal(): Promise<Connection> {
 	try {
 		const {stdout} = await runTool('stty', ['-F', readlinkSync('/proc/self/fd/0'), '-a'], {timeoutMs: 1000});
@@ -73,7 +70,6 @@ type Watched = {
 	readonly remark: (text: string) => void;
 };
 
-/** Waits for `ms`, which may be negative. Rejects when `signal` is aborted. */
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => sleep(Math.max(0, ms), undefined, {signal});
 
 async function watch(
@@ -121,7 +117,7 @@ async function watch(
 	return undefined;
 }
 
-/** Watches an ssh until it ends. Names a host on stderr that does not answer for seconds, and ends ssh at its limit. Returns why ssh was ended, if it was. */
+/** Watches an ssh until it ends. Names a host that does not answer for seconds on stderr, and ends ssh at its limit. Returns why it ended ssh. */
 export async function watchAnswer(watched: Watched, patience: Patience): Promise<string | undefined> {
 	const ending = new AbortController();
 	const abortAtEnd = async (): Promise<void> => {

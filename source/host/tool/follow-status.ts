@@ -1,4 +1,3 @@
-/** Follows `status --json --follow` of another host: one ssh connection, with a line of JSON for each change. */
 import * as v from 'valibot';
 import {type CanhazgpuError} from '../../errors.js';
 import {isPlausibleStatus} from '../../core/model/other-hosts.js';
@@ -36,7 +35,6 @@ const unknownFlag = /unknown (?:flag|option)|does not know|--follow/iv;
 /** Limit for a line, longer than any status. The rest of a longer line is dropped. */
 const longestLine = mostBytes;
 
-/** Throws `failed` for an error of the host, and for an invalid status. */
 function statusIn(host: string, line: string): FollowedStatus | undefined {
 	let value: unknown;
 	try {

@@ -21,7 +21,6 @@ export type RemoteCommand = {
 	readonly announces?: boolean;
 };
 
-/** The line that the script on the other host prints first. */
 export const answerMarker = 'canhazgpu: the host answers\n';
 
 /** Linux limits a word to 128 KiB. The rest is reserved for the surrounding script. */
@@ -69,10 +68,7 @@ function scriptOf({
 	].join('\n');
 }
 
-/**
-Returns `ssh` and its arguments. The script is encoded in letters and digits, so the user's shell on the host does not matter. Throws `usage` for an
-invalid host name, or more words than a command line can have.
-*/
+/** Returns `ssh` and its arguments. The script is encoded in letters and digits for any shell. Throws `usage` for an invalid host or too many words. */
 export function sshCommand(command: RemoteCommand): readonly [string, ...string[]] {
 	const script = Buffer.from(encodeBytes(scriptOf(command))).toString('base64');
 	if (script.length > longestScript) {

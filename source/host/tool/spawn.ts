@@ -187,10 +187,7 @@ const killGraceMs = 250;
 
 const defaultMaxBytes = 16 * 1024 * 1024;
 
-/**
-Follows a spawned child with two piped outputs until its end or a limit. `kill` sends a signal to it. A child that
-survives SIGKILL is abandoned: its pipes are closed, and it no longer keeps this process alive.
-*/
+/** Follows a child with two piped outputs until its end or a limit. Abandons a child that survives SIGKILL, so that this process can end. */
 export const supervise = async (
 	child: ChildProcess,
 	{timeoutMs, maxBytes = defaultMaxBytes, signal, onText}: ToolOptions,

@@ -40,7 +40,6 @@ export function checkRemoteHost(host: string): string {
 
 export const notInstalled = 'canhazgpu is not installed there';
 
-/** Explains where a host searches for canhazgpu, and how to check. */
 export const whereItMustBe = (host: string): string =>
 	`It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`;
 
@@ -93,7 +92,6 @@ type Failed = {
 	readonly end?: number | string | undefined;
 };
 
-/** Returns why ssh got no answer from canhazgpu. */
 export function sshFailed(host: string, {stderr, stdout, failure, end}: Failed): CanhazgpuError {
 	if (failure !== undefined) {
 		return failed(host, toolFailures[failure] ?? `ssh failed (${failure})`);

@@ -13,7 +13,6 @@ export const systemTool = (name: string): string =>
 
 export const systemEnvironment: Readonly<Record<string, string>> = {PATH: directories.join(':'), LC_ALL: 'C'};
 
-/** Runs a system tool by its bare name, like {@link runTool}. */
 export const runSystemTool: typeof runTool = async (name, args, options) =>
 	runTool(systemTool(name), args, {...options, environment: systemEnvironment});
 

@@ -1,4 +1,3 @@
-/** The arguments of `gpu_reserve`, and the request that they describe. */
 import * as v from 'valibot';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {Need} from '../../core/model/types.js';
@@ -111,7 +110,6 @@ function needOf(wanted: Wanted, count: number): Need | undefined {
 	return Object.values(need).every((value) => value === undefined) ? undefined : need;
 }
 
-/** Returns what is requested. Throws `usage` for arguments that contradict each other. */
 export function wantedOf(wanted: Wanted): Pick<AcquireRequest, 'count' | 'ids' | 'need'> {
 	const {gpu_ids: ids, count} = wanted;
 	if (ids !== undefined && count !== undefined && count !== ids.length) {

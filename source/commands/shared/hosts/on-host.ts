@@ -51,7 +51,6 @@ type ThereOptions = ElsewhereOptions & {
 	readonly waitSeconds?: number | undefined;
 };
 
-/** Returns the current directory. Undefined if the directory has been removed. */
 function ownDirectory(): string | undefined {
 	try {
 		return process.cwd();
@@ -64,7 +63,6 @@ const connectionFailure = 255;
 
 /** Time in ms after which a connection without a user at the terminal is given up. No login takes longer. */
 const connectMs = 30_000;
-/** Time in ms after which a connection is given up for a request that must not wait. */
 const nonblockConnectMs = 10_000;
 /** Time in ms after which a short command is given up: enough for a login, a scan and a write. */
 const shortCommandMs = 30_000;
@@ -217,13 +215,12 @@ type Outcome =
 	/** This host serves the request and may wait for `waitSeconds`. */
 	| {readonly isHere: true; readonly waitSeconds: number | undefined};
 
-/** Runs a request on the best host, and moves it if another host can serve it sooner. It leaves one queue before it joins the next, so it never holds GPUs on both. */
+/** Runs a request on the best host, and moves it if another is sooner. Leaves one queue before joining the next, so that it never holds GPUs on both. */
 async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
 	const {command, keepsDirectory, waitSeconds} = options;
 	const wanted: AskedOfHosts = {...options.wanted, type: command.name === 'reserve' ? 'manual' : 'run'};
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 	const beganMs = app.clock.monotonicMs();
-	/** Returns the remaining seconds to wait: at least 1, unless the request must not wait. */
 	const leftSeconds = (): number | undefined =>
 		waitSeconds === undefined || waitSeconds === 0
 			? waitSeconds

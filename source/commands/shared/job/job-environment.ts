@@ -9,7 +9,6 @@ type GrantedDevices = {
 	/** The UUIDs of the granted GPUs. Set if the job sees no other GPUs. An unknown UUID is undefined. */
 	readonly isolatedUuids?: ReadonlyArray<string | undefined>;
 	readonly shareMiB?: number | undefined;
-	/** The directory of the MPS daemon that limits the share. */
 	readonly mpsDirectory?: string | undefined;
 };
 

@@ -121,7 +121,6 @@ async function giveBackUnused(world: OpenWorld, jobLease: JobLease): Promise<voi
 
 type GrantedLeaseOptions = {readonly waitSeconds: number | undefined; readonly signal: AbortSignal};
 
-/** Reads the granted lease from the store. Waits while the store is unreachable. */
 const grantedLease = async (
 	app: App,
 	world: OpenWorld,

@@ -1,4 +1,3 @@
-/** The environment variables that tell a wrapper which detached job it runs. */
 import type {App} from '../../../app/contract.js';
 import type {Job} from '../../../core/model/jobs.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';

@@ -1,7 +1,6 @@
 /** Calls functions of NVML, as in its public header nvml.h. */
 import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library.js';
 
-/** The value of a call, or why there is none. */
 export type Answer<Value> = {readonly value: Value} | {readonly no: Refusal};
 
 /** A code of `nvmlReturn_t`, or `missing` for a function that the library lacks. */
@@ -89,7 +88,6 @@ export const textIn = (memory: Uint8Array): string => {
 	return new TextDecoder().decode(memory.subarray(0, end === -1 ? memory.length : end));
 };
 
-/** Reads C integers of 32 and 64 bits. */
 export const integerAt = (memory: DataView, offset = 0): number => memory.getUint32(offset, true);
 export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUint64(offset, true);
 

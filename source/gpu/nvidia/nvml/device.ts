@@ -115,13 +115,11 @@ const askNumbers = (calls: Calls, name: string, handle: bigint, count: number): 
 
 const isOne = (number: number | undefined): boolean | undefined => (number === undefined ? undefined : number === 1);
 
-/** Returns facts about failing memory and the recommended action, if the GPU and the library report them. */
 const readRepairs = (
 	calls: Calls,
 	handle: bigint,
 	keep: Keep,
 ): Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | 'hasPendingPages'> => {
-	/** Returns the last of these numbers as a boolean. */
 	const flag = (field: string, name: string, count: number) =>
 		isOne(keep(field, askNumbers(calls, name, handle, count))?.at(-1));
 	return {
@@ -132,7 +130,6 @@ const readRepairs = (
 	};
 };
 
-/** Returns the reading of a GPU that failed, without other facts. */
 export const brokenDevice = (index: number, no: Refusal): BareReading => {
 	const failure = withoutBrackets(wordOf(no));
 	return {index, failure, ...healthOf({failure}), unknown: {}};

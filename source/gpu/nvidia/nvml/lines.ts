@@ -15,7 +15,6 @@ const longestLine = 4 * 1024 * 1024;
 export const encodeScan = ({gpus, processes: {byGpu, hidden}, driverVersion}: WholeScan): string =>
 	JSON.stringify({gpus, byGpu: [...byGpu], hidden: [...hidden], driverVersion});
 
-/** Decodes a line. Undefined if it is invalid. */
 export const decodeScan = (line: string): WholeScan | undefined => {
 	try {
 		const {gpus, byGpu, hidden, driverVersion} = JSON.parse(line) as Record<string, unknown>;

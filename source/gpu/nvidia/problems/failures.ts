@@ -63,6 +63,5 @@ export const nvidiaDriver: DriverText = {
 	hangHint: 'The driver may be stuck; see `sudo dmesg | grep -i -E "nvrm|xid"`.',
 };
 
-/** Explains to the user why a run of nvidia-smi gave no readings. */
 export const explainFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure =>
 	explainRun(outcome, command, timeoutMs, nvidiaDriver);

@@ -1,7 +1,4 @@
-/**
-Detects GPUs whose devices this process cannot open, as in an isolated job. The tool omits them and counts the others from 0, so that readings would
-get wrong numbers. The driver still lists all GPUs.
-*/
+/** Detects GPUs hidden from this process, as in an isolated job. The tool omits these and numbers the others from 0, but the driver lists all. */
 import path from 'node:path';
 import {normalizePciBusId} from '../../../core/model/observation.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
@@ -29,10 +26,7 @@ async function readListed({run, gpusDirectory, devicesDirectory}: Options): Prom
 		.toSorted((a, b) => a.pciBusId.localeCompare(b.pciBusId, 'en'));
 }
 
-/**
-Whether all of these devices are missing or forbidden. A device that fails otherwise, such as that of a GPU that fell off the bus, is not hidden. A child
-process tries to open them, because a driver can take long.
-*/
+/** Whether all devices are missing or forbidden. Other errors, as of a GPU off the bus, do not count. A child process tries, as drivers can be slow. */
 async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<boolean> {
 	const script = [
 		'LC_ALL=C; export LC_ALL',
@@ -45,7 +39,6 @@ async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<
 	return stdout === 'kept\n';
 }
 
-/** The visible GPUs, with their numbers outside of the job. */
 type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
 
 /** Creates a function that gives GPUs their numbers outside of the job. If no GPU is hidden, they stay the same. */

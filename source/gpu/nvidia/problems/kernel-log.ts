@@ -32,7 +32,6 @@ const commands = [
 	],
 ] as const;
 
-/** Returns the kernel's log since boot. Undefined without permission. */
 const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<string | undefined> => {
 	for (const [command, args] of commands) {
 		const outcome = await run(command, args, {timeoutMs, maxBytes, signal});
@@ -109,10 +108,7 @@ const readLine = (raw: string): readonly Xid[] => {
 	];
 };
 
-/**
-The Xids of NVIDIA's catalog that mean a faulty GPU. Xids of faulty programs (13, 31, 43, 45, ...), corrected errors (63, 92) and errors contained
-to one program (94) do not.
-*/
+/** The Xids of NVIDIA's catalog that mean a faulty GPU: not those of faulty programs (13, 31, 43, 45), corrected (63, 92) or contained errors (94). */
 const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 	[48, 'ecc'],
 	[62, 'xid'],

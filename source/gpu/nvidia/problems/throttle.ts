@@ -16,11 +16,9 @@ const hardwareThermalSlowdown = 0x40;
 export const readReasonBits = (text: string): number | undefined =>
 	/^0x0*[\da-f]{1,8}$/iv.test(text) ? Number(text) : undefined;
 
-/** Returns the reasons in words. Ignores bits without words in the list above. */
 export const throttleWords = (bits: number): readonly string[] =>
 	reasonWords.filter(([bit]) => hasBit(bits, bit)).map(([, words]) => words);
 
-/** Whether the GPU slows down because of its temperature. */
 export const isBrakingForHeat = (bits: number): boolean => hasBit(bits, hardwareThermalSlowdown);
 
 const hasBit = (bits: number, bit: number): boolean => Math.floor(bits / bit) % 2 === 1;
