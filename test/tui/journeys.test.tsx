@@ -179,6 +179,13 @@ test('the key e refuses to extend the reservation of a job', async () => {
 	await session.shows('WARN GPU 0 is held by a running job: it is released when the job ends');
 });
 
+test('the key e refuses to extend a job on two GPUs with one sentence', async () => {
+	session = startMonitor(await createBox(2, {leases: {0: run('alice'), 1: run('alice')}}));
+	await session.shows(/> 0 +Mine/v);
+	await session.press('e');
+	await session.shows('WARN GPUs 0,1 are held by a running job: they are released when the job ends');
+});
+
 test('the keys x and e refuse reservations of other users with the reason', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);

@@ -3,14 +3,12 @@ import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {counted} from '../../format/text/numbers.js';
 import {widthOf} from '../../format/text/width.js';
-import {allHostLines, type HostLine} from '../state/hosts/lines.js';
+import type {HostLine} from '../state/hosts/lines.js';
 import {hostTable} from '../state/hosts/rows.js';
 import {remembering} from '../state/memo.js';
-import {allProcesses, processTable} from '../state/processes/rows.js';
 import {matchCount} from '../state/search.js';
 import {standingMessage, type Message} from '../state/standing-message.js';
-import {gpuCountOf, type State} from '../state/state.js';
-import {gpuTable} from '../state/gpus/rows.js';
+import type {State} from '../state/state.js';
 import {focusedTable, promptOf} from '../state/table/tables.js';
 import type {TextField} from '../state/text-field.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
@@ -32,16 +30,13 @@ const messageOf = remembering(
 	(state): Message | undefined => state.flash ?? standingMessage(state),
 );
 
+/** Returns how many rows match the filter, such as `3 of 8 GPUs`. In the host table, only GPUs are counted. */
 function filterCount(state: State): string {
 	const table = focusedTable(state);
-	if (table === processTable) {
-		return `${processTable.filtered(state).length} of ${allProcesses(state).length} processes`;
-	}
-
-	const gpusIn = (lines: readonly HostLine[]): number => lines.filter(({kind}) => kind === 'gpu').length;
-	return table === hostTable
-		? `${gpusIn(hostTable.filtered(state))} of ${gpusIn(allHostLines(state))} GPUs`
-		: `${gpuTable.filtered(state).length} of ${gpuCountOf(state)} GPUs`;
+	const isCounted = (row: unknown): boolean => table !== hostTable || (row as HostLine).kind === 'gpu';
+	const count = (rows: readonly unknown[]): number => rows.filter(isCounted).length;
+	const [noun, plural] = table === hostTable ? ['GPU'] : [table.noun, table.plural];
+	return `${count(table.filtered(state))} of ${counted(count(table.all(state)), noun, plural)}`;
 }
 
 type PromptProperties = {

@@ -56,6 +56,13 @@ test('a filter in the jobs panel can compare the state, the user and the number 
 	expect(await filtered('gpus>1')).toEqual(['3', '5']);
 });
 
+test('the line of the filter counts jobs in the jobs panel and processes in the process panel', async () => {
+	const typing = (text: string): readonly Step[] => ['open-filter', {kind: 'typed', text}];
+	const size = {columns: 120, rows: 32};
+	expect(await frame(size, [arrived, ...typing('user:bob')])).toMatch(/ user:bob +1 of 6 jobs/v);
+	expect(await frame(size, ['focus-processes', ...typing('none')])).toMatch(/ none +0 of \d+ processes/v);
+});
+
 test('Tab skips the jobs panel, which the key 8 shows', async () => {
 	session = startMonitor(await createScene(), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);

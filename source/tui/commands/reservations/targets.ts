@@ -68,24 +68,31 @@ export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly
 				.map(({index}) => index);
 }
 
-/** Why a command does not change a GPU: what the GPU's state is, and what follows from it. */
-type Hindrance = {readonly what: string; readonly why: string};
+/** Why a command does not change GPUs: what their state is, and what follows from it for one GPU and for several. */
+type Hindrance = {readonly what: string; readonly why: string; readonly whyOfSeveral: string};
 
 function hindrance(lease: Lease | undefined, {settings}: State, action: LeaseAction): Hindrance | undefined {
 	if (lease === undefined) {
-		return {what: 'not reserved', why: `there is nothing to ${action}`};
+		const why = `there is nothing to ${action}`;
+		return {what: 'not reserved', why, whyOfSeveral: why};
 	}
 
 	if (!mayChange(settings.requester, lease)) {
-		return {what: `held by ${sanitize(ownerOf(lease))}`, why: `only the holder can ${action} it`};
+		const why = `only the holder can ${action}`;
+		return {what: `held by ${sanitize(ownerOf(lease))}`, why: `${why} it`, whyOfSeveral: `${why} them`};
 	}
 
 	if (lease.partialQueueId !== undefined) {
-		return {what: 'held for a position in the queue', why: 'press 3 and then x to leave the queue'};
+		const why = 'press 3 and then x to leave the queue';
+		return {what: 'held for a position in the queue', why, whyOfSeveral: why};
 	}
 
 	return action === 'extend' && lease.expiryTime === undefined
-		? {what: 'held by a running job', why: 'it is released when the job ends'}
+		? {
+				what: 'held by a running job',
+				why: 'it is released when the job ends',
+				whyOfSeveral: 'they are released when the job ends',
+			}
 		: undefined;
 }
 
@@ -128,13 +135,14 @@ export function reasonAgainstTargets(state: State, action: LeaseAction): string 
 		return undefined;
 	}
 
-	if (others.length > 0) {
+	if (others.some(({reason}) => reason !== first.reason)) {
 		const chosen = taggedGpus(state).length > 0 ? 'None of the tagged GPUs' : 'No GPU of this reservation';
 		return `${chosen} can be ${action === 'release' ? 'released' : 'extended'}: ${leftOutText(leftOut)}`;
 	}
 
-	const {what, why} = hindrance(leaseOn(state, first.index), state, action)!;
-	return `GPU ${first.index} is ${what}: ${why}`;
+	const {what, why, whyOfSeveral} = hindrance(leaseOn(state, first.index), state, action)!;
+	const gpus = gpuList(leftOut.map(({index}) => index));
+	return others.length === 0 ? `${gpus} is ${what}: ${why}` : `${gpus} are ${what}: ${whyOfSeveral}`;
 }
 
 /** Maximum number of GPUs whose numbers are listed. If there are more, only their number is shown. */

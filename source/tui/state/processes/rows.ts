@@ -49,6 +49,7 @@ const values: ValuesOf<ProcessRow> = {
 export const processTable = tableOf<ProcessRow>({
 	name: 'processes',
 	noun: 'process',
+	plural: 'processes',
 	rowsOf: allProcesses,
 	keysOf: ({key}) => [key],
 	textOf,

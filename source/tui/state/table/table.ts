@@ -21,6 +21,8 @@ import {matcherOf} from './terms.js';
 type TableRules<Row> = RowRules<Row, State> &
 	Omit<TableView<Row>['rules'], 'sortKeys'> & {
 		readonly name: TableName;
+		/** The plural of `noun`. By default, `noun` with an `s`. */
+		readonly plural?: string;
 		/** Returns all rows in the order of the unsorted table. */
 		readonly rowsOf: (state: State) => readonly Row[];
 		/** Combines the filtered rows before they are sorted, such as the GPUs of a reservation. */
@@ -44,7 +46,10 @@ type TableAction =
 export type Table<Row = unknown> = {
 	readonly name: TableName;
 	readonly noun: string;
+	readonly plural?: string | undefined;
 	readonly isCentered?: boolean;
+	/** Returns all rows, including those that the filter hides. */
+	readonly all: (state: State) => readonly Row[];
 	/** Returns the rows that match the filter, before they are grouped and sorted. */
 	readonly filtered: (state: State) => readonly Row[];
 	/** Returns the rows that are shown, in order. */
@@ -67,7 +72,7 @@ export type Table<Row = unknown> = {
 };
 
 export function tableOf<Row>(rules: TableRules<Row>): Table<Row> {
-	const {name, noun, isCentered, rowsOf, isAlwaysUsed = false, isAtTopUnfocused = false} = rules;
+	const {name, noun, plural, isCentered, rowsOf, isAlwaysUsed = false, isAtTopUnfocused = false} = rules;
 	const sortKeysOf = (state: State): readonly string[] => Object.keys(rules.valuesOf(state, []));
 	const withTable = (state: State, table: TableState): State =>
 		table === state[name] ? state : {...state, [name]: table};
@@ -123,7 +128,9 @@ export function tableOf<Row>(rules: TableRules<Row>): Table<Row> {
 	return {
 		name,
 		noun,
+		plural,
 		isCentered,
+		all: rowsOf,
 		filtered,
 		shown,
 		selectedIndex,
