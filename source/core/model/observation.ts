@@ -29,7 +29,6 @@ export type GpuProcess = {
 	readonly hostMemoryMiB?: number;
 	readonly containerId?: string;
 	readonly kind?: 'compute' | 'graphics' | 'both';
-	/** The MIG instance of the process. Undefined if there is none or if it is unknown. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };
@@ -82,7 +81,6 @@ export type GpuReading = {
 	readonly numaNode?: number;
 	/** The PCI root complex, by the kernel's name, such as `pci0000:3a`. */
 	readonly pciRoot?: string;
-	/** Undefined if the processes are unknown. Empty if there are none. */
 	readonly processes: readonly GpuProcess[] | undefined;
 	/** Known problems. A GPU with a problem is shown and not granted. */
 	readonly health?: readonly HealthProblem[];

@@ -275,7 +275,6 @@ export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>)
 		: undefined;
 }
 
-/** Returns whether a process must send a heartbeat for its lease or entry: because the interval has passed, or because of a watch. */
 const isHeartbeatDue = (lastSign: number, silence: Silence | undefined, now: number, seconds: number): boolean =>
 	silence !== undefined || Math.abs(now - lastSign) >= seconds;
 

@@ -1,4 +1,3 @@
-/** The policy for returning idle GPUs to the pool, and its consequences for one lease. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Lease, Snapshot} from '../../model/types.js';
 import {policyRows, policyValue, type StoredPolicy} from './policy.js';
@@ -64,7 +63,6 @@ export function parkedOf({parked, keepUntil = 0}: Lease, snapshot: Clocked): Par
 		: {since: parked.since};
 }
 
-/** Returns until when an idle lease is kept. Undefined if that time has passed. */
 export const keptUntil = ({keepUntil}: Lease, {now}: Pick<Snapshot, 'now'>): number | undefined =>
 	keepUntil === undefined || keepUntil <= now ? undefined : keepUntil;
 

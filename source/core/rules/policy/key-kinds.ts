@@ -1,4 +1,3 @@
-/** The kinds of values that a key of the policy can have. */
 import {secondsOf, shortestHoldSeconds} from '../leases/durations.js';
 
 export type PolicyKey<Value> = {

@@ -1,4 +1,3 @@
-/** Explains who holds the memory of a GPU, and what to do about memory without a listed process. */
 import type {DeviceHolder, DeviceHolders, HolderState} from '../../model/device-holders.js';
 import type {GpuProcess, GpuReading} from '../../model/types.js';
 import {memoryOf} from '../usage/share-usage.js';

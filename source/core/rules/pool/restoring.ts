@@ -40,7 +40,6 @@ export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool,
 const isPoolRecordAlone = ({revision: known}: Snapshot, {revision: found}: Snapshot): boolean =>
 	found.count >= known.count && (found.run === known.run || found.base >= known.count);
 
-/** Reasons of ends that happen without a user's command. */
 const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 	'expired',
 	'holder-died',
@@ -221,7 +220,6 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 			lease.holder.startTicks === holder.startTicks,
 	);
 
-/** Whether an entry has left the queue since the last read. The audit record of a grant shows this, too. */
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 

@@ -38,7 +38,6 @@ type LeaseFacts = {
 	readonly idleSeconds?: number | undefined;
 	/** The warning of an idle reservation. Undefined while the GPU is seen in use. */
 	readonly warning?: Warning | undefined;
-	/** Set if the reservation has held memory without load for hours, and this GPU does now. */
 	readonly parked?: Parked | undefined;
 	readonly keepUntil?: number | undefined;
 	readonly beyondLimit?: BeyondLimit | undefined;
@@ -95,7 +94,6 @@ export type ShownState = GpuState | 'drained';
 /** Returns the state to show to people. For a drained GPU that is `drained`, while scripts get `error`. */
 export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) ? 'drained' : row.state);
 
-/** The greatest plausible difference between two clocks of a pool. */
 const clockSkewSeconds = 60;
 
 type Use = {

@@ -40,9 +40,7 @@ export type AccountLimits = {
 	/** Returns why an entry must wait for other reservations of its account to end. Undefined if it need not. */
 	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
 	readonly overLimitFor: (count: number) => OverLimit | undefined;
-	/** Returns why an entry of the queue must wait for other agents. Undefined if it need not. */
 	readonly agentLimitOf: (entry: QueueEntry) => AgentLimit | undefined;
-	/** Returns why the caller's new request for a number of GPUs must wait for other agents. */
 	readonly agentLimitFor: (count: number) => AgentLimit | undefined;
 	/** Returns whether an entry waits for its account or for other agents to hold fewer GPUs, so that nothing is kept for it. */
 	readonly isHeldBack: (entry: QueueEntry) => boolean;
@@ -74,10 +72,8 @@ function groupByAccount({gpus, queue}: View) {
 	return {
 		waiting,
 		entries: Map.groupBy(waiting, (entry) => ownerOf(entry)),
-		/** Holdings by account, without those of waiting requests. */
 		granted: Map.groupBy(granted, ({lease}) => ownerOf(lease)),
 		grantedToAgents: granted.filter(({lease}) => isOfAgent(lease)).length,
-		/** Holdings of waiting requests, by the id of the entry. */
 		partial: Map.groupBy(
 			holdings.filter((holding) => isPartial(holding)),
 			({lease}) => lease.partialQueueId!,

@@ -41,7 +41,6 @@ export type EntryState = {
 	readonly givesHoldings: (entry: QueueEntry) => boolean;
 };
 
-/** Counts the next entry of the queue under each limit that applies to it. */
 export function countEntry(
 	entry: QueueEntry,
 	bounds: readonly Bound[],
@@ -73,10 +72,7 @@ export function countEntry(
 	}
 }
 
-/**
-Returns the holdings of waiting entries that a grant must release in the same commit, so that no more than `most` GPUs are held.
-@param wanted - The number of GPUs in the grant that the tally does not count.
-*/
+/** Returns what waiting entries must release so that at most `most` GPUs are held. `wanted` is the number of GPUs in the grant that the tally does not count. */
 export const surplusOf = (
 	{over, promised, givenUp}: Tally,
 	most: number,

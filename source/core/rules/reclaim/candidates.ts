@@ -1,4 +1,3 @@
-/** Finds the reservations that may go back to the pool, and the requests that need their GPUs. */
 import type {EntryRecord, GpuGroup, Lease, LeaseIdle, Snapshot} from '../../model/types.js';
 import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
@@ -87,7 +86,7 @@ export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 /** A waiting request takes a usable GPU within this time after its release. No request can use a GPU that has been free for longer. */
 const takenWithinSeconds = 60;
 
-/** Returns the requests that still lack GPUs after each request, in the order of the queue, has taken what it can use of these GPUs. */
+/** Returns the requests that still lack GPUs after each, in the order of the queue, has taken what it can use of `free`. */
 function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): readonly WaitingRequest[] {
 	const left = new Set(free);
 	return waiting.filter(({groups, usable, missing}) => {

@@ -161,7 +161,6 @@ export type Grant = {
 	readonly endsBy: number | undefined;
 	readonly keepUntil?: number | undefined;
 	readonly isBeyondLimit?: true;
-	/** How long a reservation lasts. Absent for a job. */
 	readonly durationSeconds?: number;
 	/** The GPUs' machine and their ids there, in the same order. Set by an engine such as Slurm, which manages several machines. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};

@@ -112,7 +112,6 @@ const spanOf = (
 			(span.uuid === undefined || uuid === undefined || span.uuid === uuid),
 	);
 
-/** Returns the seconds since the last scan that saw the GPU idle, or 0 if that is too long ago. */
 function gapSince({until}: IdleSpan, now: number): number {
 	const gap = until === undefined ? 0 : Math.max(0, now - until);
 	return gap > longestGapSeconds ? 0 : gap;

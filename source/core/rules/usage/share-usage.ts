@@ -59,7 +59,6 @@ export const isOverused = ({
 }): boolean =>
 	memoryMiB !== undefined && memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
 
-/** Returns how long a share has used more memory than it reserved. Undefined if no overuse is recorded. */
 export function overuseSecondsOf(
 	{overuse, now}: Pick<Snapshot, 'overuse' | 'now'>,
 	gpu: number,
