@@ -56,7 +56,6 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/** Who may read a record: all users of the machine, or only this account. */
 type Readers = 'machine' | 'user';
 
 /** Commands that replace an unusable record. They do not contain `--force`, which would end all reservations of an existing pool. */

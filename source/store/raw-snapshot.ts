@@ -1,4 +1,3 @@
-/** Decodes the raw result of an atomic read. */
 import type {JobList, JobRecord} from '../core/model/jobs.js';
 import type {EntryRecord, GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
@@ -86,7 +85,6 @@ export const decodeJobs = (
 	),
 });
 
-/** Returns the drained GPUs. If the record is unreadable, all GPUs count as drained. */
 function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot, 'drains' | 'drainProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodeDrains(value);
 	if ('drains' in decoded) {

@@ -251,11 +251,7 @@ type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly committed?: (planned: Planned) => void;
 };
 
-/**
-Reads, plans and commits until the plan is empty. A lost answer is not an error, because the next read shows the outcome.
-@returns The last read and its plan.
-@throws CanhazgpuError `busy` after ten seconds, or any error of `read`, `plan` or the store.
-*/
+/** Reads, plans and commits until the plan is empty, and returns the last read and its plan. A lost answer is no error. Throws `busy` after ten seconds, ... */
 export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 	{store, clock}: Pick<World, 'store' | 'clock'>,
 	{read, plan, committed}: Settling<Planned>,

@@ -269,7 +269,6 @@ const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease 
 
 type Back = Vacancy & {readonly lease: Lease};
 
-/** Plans to lease GPUs again whose leases were ended by mistake, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
 	const gpus = gpusOf(back.map(({record}) => record));

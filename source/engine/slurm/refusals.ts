@@ -204,7 +204,6 @@ const localCommands: Readonly<Record<LocalCommand, {readonly message: string; re
 	},
 };
 
-/** Returns an error that explains why Slurm does not support the command, with alternatives. */
 export const refusalOf = (command: LocalCommand): CanhazgpuError =>
 	new CanhazgpuError('failed', localCommands[command].message, {hint: localCommands[command].hint});
 

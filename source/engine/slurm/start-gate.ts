@@ -1,7 +1,4 @@
-/**
-Detects which job an srun got, even if its command ends at once, and delays the command until the grant is reported. For this, srun runs a prolog
-script on this machine, which writes down the job's id and can wait.
-*/
+/** Learns which job an srun got, and delays its command until the grant is reported. For this, srun runs a prolog script here, which stores the id and can wait. */
 import {accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';

@@ -13,16 +13,13 @@ export type RedisAddress = {
 	/** Path of a Unix socket, which replaces host and port. */
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
-	/** The hint to show if the server requires a password. */
 	readonly passwordHint?: string;
 };
 
 export type Endpoint = {
 	/** The name for error messages, such as `Redis at localhost:6379`. */
 	readonly name: string;
-	/** The location to show to users, such as `redis localhost:6379/0`. */
 	readonly location: string;
-	/** The `redis-cli` command with the options for this server. */
 	readonly shell: string;
 	readonly db: number;
 	readonly passwordHint?: string;

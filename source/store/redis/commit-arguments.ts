@@ -53,7 +53,6 @@ class KeyList {
 	}
 }
 
-/** Returns the step `withValue` if there is a value, and the step `without` otherwise. */
 const valueSteps = (
 	[withValue, without]: readonly [withValue: string, without: string],
 	position: number,

@@ -161,7 +161,6 @@ export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
 		hint: 'Is that redis-server? Name another with --redis-host and --redis-port.',
 	});
 
-/** Returns the error for a connection that was lost while a command had no answer yet. */
 export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `${name} did not say whether the change was made: ${reason}`, {
 		hint: 'To check: canhazgpu status',

@@ -27,10 +27,7 @@ const constants: Readonly<Record<string, string | number>> = {
 	auditCap,
 };
 
-/**
-Replaces each `CONSTANT.NAME` in a script with the constant's value, because arguments would be sent and parsed with each call. Throws RangeError (a bug)
-for an unknown name.
-*/
+/** Inserts the values of each `CONSTANT.NAME`, because arguments would be sent and parsed with each call. Throws RangeError (a bug) for an unknown name. */
 export const withConstants = (lua: string): string =>
 	lua.replaceAll(/CONSTANT\.(?<name>\w+)/gv, (_, name: string) => {
 		const value = constants[name];

@@ -38,10 +38,7 @@ const rarestTryMs = 250;
 const longWaitMs = 3000;
 const longWaitersTryMs = 120;
 
-/**
-Returns a random pause before the next attempt, because equal pauses would end at the same time. Each attempt takes 0.1 ms of CPU time, so too many would
-slow down the process that holds the lock.
-*/
+/** Returns a random pause, because equal pauses would end at the same time. Each attempt takes 0.1 ms of CPU time and slows down the process with the lock. */
 const pauseMs = (waitedMs: number): number =>
 	1 + Math.random() * (waitedMs < longWaitMs ? Math.min(waitedMs + 1, rarestTryMs) : longWaitersTryMs);
 
@@ -199,10 +196,7 @@ function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	}
 }
 
-/**
-Throws a CanhazgpuError unless the database has the settings of {@link makeDatabase}. With other settings, SQLite could play back a rollback journal
-that another account has forged, or search for a free page forever.
-*/
+/** Throws unless the database has the settings of {@link makeDatabase}. Otherwise SQLite could play back a forged journal, or search for a free page forever. */
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
 	if (ask('journal_mode') !== 'wal') {

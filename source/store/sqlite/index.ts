@@ -85,10 +85,7 @@ type PageRow = {
 
 type PageQuestion = readonly [endSecond: number, raw: string, toSecond: number, size: number];
 
-/**
-Splits a text into lines, which are records, because JSON has no line breaks. Lines of foreign records are later skipped as invalid. Yields a few lines
-at a time, because a list of all lines would cost the garbage collector more time.
-*/
+/** Yields the lines of a text, a few at a time, which is cheaper than a list of all. Each line is a record, because JSON has no line breaks. */
 function* linesOf(text: string): Generator<readonly string[]> {
 	let lines: string[] = [];
 	let start = 0;

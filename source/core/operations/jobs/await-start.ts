@@ -72,10 +72,7 @@ type WaitOptions = {
 	readonly onStart?: (start: Start) => void;
 };
 
-/**
-Waits until a job may start: its dependencies have ended, its start time has come, and its array has a free slot. Returns the decision, which can
-also be that the job never starts. Undefined if the signal is aborted, or if `find` returns undefined because the job need not wait any longer.
-*/
+/** Waits for the decision of {@link startOf}, and returns it. Undefined if the signal is aborted, or if `find` returns undefined because the wait is over. */
 export async function awaitStart(
 	world: World,
 	find: (list: JobList) => Job | undefined | Promise<Job | undefined>,

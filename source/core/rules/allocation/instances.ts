@@ -62,7 +62,11 @@ export function instanceCandidateOf(
 		: {kind: 'leased', lease: holder};
 }
 
-/** Chooses free MIG instances before held ones, then small profiles, then the fullest GPU, so that large instances and empty GPUs stay available. May return fewer. */
+/**
+Chooses MIG instances: free ones before those held by waiting requests, then the smallest profile, then the GPU with the most instances in use,
+so that large instances and empty GPUs stay available. Returns fewer if there are not enough.
+@param candidates - Instances held by waiting requests are in the order in which they are taken.
+*/
 export function chooseInstances(
 	gpus: readonly GpuRecord[],
 	candidates: readonly InstanceCandidate[],

@@ -206,7 +206,7 @@ function pickInstances(
 	return taken.length < wanted.count ? {kind: 'short', available: candidates.length, blocked} : {kind: 'picked', taken};
 }
 
-/** Plans a grant of everything or nothing. Expects the whole queue as read, so that a request that joins meanwhile is not overtaken. `snapshot`: see planExpiry. */
+/** Plans a grant of everything or nothing. Expects the whole queue as read, so that nobody who joins meanwhile is overtaken. `snapshot` has no expired leases. */
 export function allocate(
 	snapshot: Snapshot,
 	observation: Observation,

@@ -38,6 +38,7 @@ type LeaseFacts = {
 	readonly idleSeconds?: number | undefined;
 	/** The warning of an idle reservation. Undefined while the GPU is seen in use. */
 	readonly warning?: Warning | undefined;
+	/** Set if the reservation has held memory without load for hours, and this GPU does now. */
 	readonly parked?: Parked | undefined;
 	readonly keepUntil?: number | undefined;
 	readonly beyondLimit?: BeyondLimit | undefined;

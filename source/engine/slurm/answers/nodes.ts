@@ -9,7 +9,6 @@ type NodeTrouble =
 
 export type SlurmNode = {
 	readonly name: string;
-	/** GPUs by type, in the order of Slurm's numbers. */
 	readonly gpus: readonly GpuKind[];
 	/** The number of GPUs in use, including those of jobs that Slurm hides. */
 	readonly usedGpus: number;
