@@ -71,7 +71,6 @@ const refuse = (file: string, problem: string, hint: string, cause?: unknown): C
 		cause,
 	});
 
-/** Whether to trust the owner of the directory. Root does not, because the owner could direct root to another pool. */
 const trustsOwner = (): boolean => !isMachineRoot();
 
 /** Returns why a record for the whole machine would not be trusted below this directory. Throws file system errors. */

@@ -60,13 +60,11 @@ const queueRecord = (id: string, value: RawValue): QueueRecord =>
 		? {kind: 'garbage', id, raw: undefined, problem: problemOf(value)}
 		: decodeQueueEntry(id, value);
 
-/** Decodes one entry. Undefined if it is missing or invalid. */
 export function decodeEntry(id: string, value: RawValue): EntryRecord | undefined {
 	const record = queueRecord(id, value);
 	return record.kind === 'entry' ? record : undefined;
 }
 
-/** Decodes the records of jobs, without missing ones. */
 export const decodeJobs = (
 	now: number,
 	index: RawValue,

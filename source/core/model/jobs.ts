@@ -67,7 +67,6 @@ export type Job = {
 	readonly holder?: ProcessIdentity;
 	/** Whether the wrapper has taken over from the process that submits the job. */
 	readonly isHeld: boolean;
-	/** The command's process. */
 	readonly job?: ProcessIdentity;
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };

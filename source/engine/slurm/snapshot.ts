@@ -196,7 +196,6 @@ export function snapshotOf(state: ClusterState): Snapshot {
 
 const counted = (count: number): string => `${count} GPU${count === 1 ? '' : 's'}`;
 
-/** Returns the grant of a job, or undefined if it has no GPUs or has ended. */
 export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 	const held = holdingsIn(snapshotOf(state).gpus).filter(({lease}) => lease.leaseId === String(jobId));
 	const [first] = held;

@@ -10,9 +10,8 @@ import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
 import {isOutOfService, laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
-/** Exit code of srun if Slurm failed and not the command. Few commands use this code. */
+/** Exit codes of srun if Slurm failed and not the command, and if nothing was free in time. Few commands use these codes. */
 const slurmFailed = 243;
-/** Exit code of srun if nothing was free in time. */
 const nothingFree = 244;
 
 /** Exit code of srun without a configuration. Many commands use this code, too. */

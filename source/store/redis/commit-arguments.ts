@@ -16,7 +16,6 @@ class KeyList {
 	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [];
 
-	/** Adds a key of which a pool has only one, and returns its position. */
 	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'): number {
 		return this.#at(keys[name]);
 	}

@@ -11,7 +11,7 @@ export const keys = {
 	/** The number of commits, which shows readers that commits were lost. */
 	revision: 'canhazgpu:revision',
 	/**
-	Ours: when each user last used each GPU, as a hash computed from the history. The field `user LABEL` contains `GPU END_SECONDS` for each GPU. The field
+	When each user last used each GPU, as a hash computed from the history. The field `user LABEL` contains `GPU END_SECONDS` for each GPU. The field
 	`count` is the number of usage records when the hash was written. The hash is complete for leases that ended after `since`.
 	*/
 	lastUse: 'canhazgpu:last_use',

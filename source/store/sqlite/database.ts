@@ -45,10 +45,7 @@ const pauseMs = (waitedMs: number): number =>
 export type Form<Name extends string> = {
 	/** Creates all missing tables in a separate transaction. The database is either an old one, or new and not visible to others yet. */
 	readonly prepare: (database: DatabaseSync, path: string) => void;
-	/**
-	Returns false if `prepare` must complete a database of an old version. Changes nothing. Throws a CanhazgpuError for a database of another program or a
-	later version, without tables, or with foreign contents.
-	*/
+	/** Returns false if `prepare` must complete an old database. Changes nothing. Throws for a database of another program or a later version, or without tables. */
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
 	/** Whether commits survive a power failure. */
 	readonly isDurable: boolean;
@@ -184,7 +181,6 @@ function holdOffStops(): () => void {
 	};
 }
 
-/** Fills a new file with a complete database: its tables and its journal mode. */
 function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	const connection = openExisting(path);
 	try {

@@ -47,7 +47,6 @@ export function readEvents(statements: PoolStatements): RecentEvents {
 	return (typeof raw === 'string' ? parse(raw) : undefined) ?? none;
 }
 
-/** Adds an event to the database inside a transaction. Returns the events that are stored after that. */
 export function addEvent(statements: PoolStatements, event: string): RecentEvents {
 	const {sequence, recent} = readEvents(statements);
 	const next: RecentEvents = {

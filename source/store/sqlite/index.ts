@@ -28,9 +28,8 @@ type SqliteStoreOptions = {
 	readonly path: string;
 	/** Whether to create the file and its directory if they are missing. Otherwise a missing file is the error `no-pool`. */
 	readonly create: boolean;
-	/** Permissions of a new directory, whatever the umask is. Default: 0o700. Group and others never get write permission. */
+	/** Permissions of a new directory and a new file, whatever the umask is. Group and others never get write permission for the directory. */
 	readonly directoryMode?: number;
-	/** Permissions of a new file, whatever the umask is. Default: 0o600. */
 	readonly fileMode?: number;
 	readonly gid?: number;
 	/** The store's clock, in seconds. Default: the clock of this machine. */

@@ -72,7 +72,7 @@ type WaitOptions = {
 	readonly onStart?: (start: Start) => void;
 };
 
-/** Waits for the decision of {@link startOf}, and returns it. Undefined if the signal is aborted, or if `find` returns undefined because the wait is over. */
+/** Waits until a job may start or never will (see {@link startOf}). Undefined if the signal is aborted, or if `find` returns undefined to end the wait. */
 export async function awaitStart(
 	world: World,
 	find: (list: JobList) => Job | undefined | Promise<Job | undefined>,

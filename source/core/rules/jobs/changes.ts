@@ -103,7 +103,6 @@ export const retried = (job: Job, token: string, {machineId, bootId, self}: Host
 export type JobContext = {
 	readonly now: number;
 	readonly host: string;
-	/** The account that makes the change. Absent for the owner and for automatic changes. */
 	readonly account?: string;
 };
 

@@ -112,7 +112,6 @@ export function endingEntries(
 	});
 }
 
-/** Returns the audit records of extended leases: one for each lease and new expiry time. */
 export function extensionEntries(extended: readonly HeldPart[], context: AuditContext): readonly AuditRecord[] {
 	const endOf = ({lease: {expiryTime, endsBy}}: HeldPart): number | undefined => expiryTime ?? endsBy;
 	const groups = Map.groupBy(extended, (part) => JSON.stringify([part.lease.leaseId ?? part.index, endOf(part)]));

@@ -153,7 +153,6 @@ export const planChange = (
 });
 
 type Extension = {
-	/** Returns the new end in store time. */
 	readonly expiryOf: (lease: Lease) => number;
 	readonly keepUntil?: number | undefined;
 };

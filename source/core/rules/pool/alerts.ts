@@ -61,7 +61,6 @@ type Shown = {
 const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
 
-/** Merges the alerts known before a loss of data with those found after it. Omits duplicates. */
 export function mergedAlerts(known: readonly Alert[], found: readonly Alert[]): readonly Alert[] {
 	const keys = new Set(found.map((alert) => keyOf(alert)));
 	return [...known.filter((alert) => !keys.has(keyOf(alert))), ...found];

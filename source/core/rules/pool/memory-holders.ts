@@ -11,7 +11,6 @@ export type MemoryHolder = DeviceHolder & {
 
 /** Advice to the user about the memory in use. Shown in this order. */
 export type HolderAdvice =
-	/** Only the driver's own memory is in use. */
 	| {readonly kind: 'nothing-held'}
 	/** Processes of this user that the tool does not list hold memory. */
 	| {readonly kind: 'end-own'; readonly pids: readonly number[]}

@@ -1,7 +1,4 @@
-/**
-Restores data that a store has lost. A process that has read the pool before finds the loss by the store's revision, and writes back the records as
-it had read them. Records that were written after the loss are never touched.
-*/
+/** Restores data that a store has lost. A process that has read the data before writes them back, but changes no records that were written since. */
 import {instancesHeld, usageOf} from '../leases/holding-changes.js';
 import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
 import {accountName, isSameLease} from '../leases/ownership.js';

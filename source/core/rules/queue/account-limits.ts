@@ -1,7 +1,4 @@
-/**
-Applies `limits.max-gpus` to the requests of one account, and `agents.max-gpus` to those of all agents, first come, first served. Every whole GPU, share
-and MIG instance counts as one GPU. See `limit-tally.ts` for the rule.
-*/
+/** Applies `limits.max-gpus` to the requests of an account, and `agents.max-gpus` to those of all agents. Each GPU, share and MIG instance counts as one GPU. */
 import type {Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf} from '../leases/liveness.js';

@@ -126,10 +126,7 @@ function outagesOn(
 	});
 }
 
-/**
-Returns the outages that GPU records, drains and a scan show. Empty after a failed scan, when nothing is granted anyway. The scan must not be newer
-than the snapshot, whose queue notes since when GPUs are in use.
-*/
+/** Returns the outages that GPU records, drains and a scan show, or none if the scan failed. The scan must not be newer than the snapshot. */
 export function outagesSeen(
 	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
 	observation: Observation,

@@ -12,7 +12,6 @@ import {holdingsOf} from '../queue/queue.js';
 export type Candidate = {
 	readonly holdings: readonly Holding[];
 	readonly lease: Lease;
-	/** The idle time of the whole reservation. Undefined if a lease has none. */
 	readonly idle: LeaseIdle | undefined;
 	readonly hasIdle: boolean;
 };

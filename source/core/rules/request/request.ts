@@ -144,7 +144,6 @@ export type AcquireRequest = {
 	readonly tenure: AskedTenure;
 	readonly note?: string;
 	readonly via?: string;
-	/** Whether to grant GPUs despite use without a reservation or unknown readings. */
 	readonly force?: boolean;
 	readonly host?: string;
 };

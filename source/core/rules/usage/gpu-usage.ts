@@ -182,7 +182,6 @@ export function judgeInstance(
 			: {kind: 'idle'};
 }
 
-/** Whether no process runs on the MIG instance. Undefined if unknown. */
 export function isInstanceIdle(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,

@@ -1,7 +1,4 @@
-/**
-Decides how long a lease has been idle: no process on its GPU, and no memory in use beyond the driver's own. 0 %
-utilization alone is not idle. An unknown reading neither starts nor extends an idle time.
-*/
+/** Decides how long a lease has been idle: without processes and without memory in use beyond the driver's own. Unknown readings add no idle time. */
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';

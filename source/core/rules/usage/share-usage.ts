@@ -1,4 +1,3 @@
-/** Assigns the processes of a shared GPU to its shares, to find out how much memory each share uses. */
 import type {GpuProcess, GpuReading, Lease, Snapshot} from '../../model/types.js';
 import {isGone, isOnInstance, readingOf} from '../mig/instances.js';
 import {ownerOf} from '../leases/ownership.js';

@@ -40,7 +40,6 @@ export function writeRecord(...[known, unknown]: Parameters<typeof recordOf>): s
 		: text;
 }
 
-/** Returns the text, or undefined for an empty text, which counts as not set. */
 export const optionalText = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
 /** Returns the text. Throws TypeError (a bug of the caller) if it is empty, because the Go program treats a GPU with an empty label as free. */
