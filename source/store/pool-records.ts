@@ -149,7 +149,6 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 }
 
 type RecordModes = {
-	/** Permissions of the directory if it must be created. */
 	readonly directoryMode: number;
 	readonly fileMode: number;
 };

@@ -26,7 +26,6 @@ export type RawSnapshot = {
 	readonly alerts: RawValue;
 	readonly policy: RawValue;
 	readonly revision: RawValue;
-	/** Id of the store's current run. Undefined if unknown. */
 	readonly run: string | undefined;
 	/** The GPU records by index. There are at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];

@@ -81,6 +81,7 @@ export type GpuReading = {
 	readonly numaNode?: number;
 	/** The PCI root complex, by the kernel's name, such as `pci0000:3a`. */
 	readonly pciRoot?: string;
+	/** Undefined if the processes are unknown. Empty if there are none. */
 	readonly processes: readonly GpuProcess[] | undefined;
 	/** Known problems. A GPU with a problem is shown and not granted. */
 	readonly health?: readonly HealthProblem[];

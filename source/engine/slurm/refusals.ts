@@ -12,7 +12,7 @@ type Meaning = {
 	readonly hint?: string;
 };
 
-/** Explains that Slurm grants no GPUs now. It gives no details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
+/** Explains that Slurm grants no GPUs now, without details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
 const noneNow = 'No node has enough free GPUs, or other jobs come first';
 
 const whoHasThem = 'See who has them: canhazgpu status. See who is waiting: canhazgpu queue';

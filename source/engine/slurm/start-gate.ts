@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Clock} from '../../core/model/ports.js';
 
-/** Returns a script in place of the user's prolog, which it also runs. It waits for at most 10 seconds, in case nobody opens the gate. */
+/** Returns a script that replaces the user's prolog and also runs it. The script waits for at most 10 seconds, in case nobody opens the gate. */
 const prologOf = (isHeld: boolean): string => `#!/bin/sh
 directory=\${0%/*}
 echo "$SLURM_JOB_ID" >"$directory/new" && mv "$directory/new" "$directory/job"

@@ -190,7 +190,10 @@ export const encodeLease = (lease: Lease): string => writeRecord(...leaseFields(
 const recordsOf = (leases: readonly Lease[]) =>
 	leases.length === 0 ? undefined : leases.map((lease) => recordOf(...leaseFields(lease)));
 
-/** Encodes a shared GPU as one record, so that a commit compares all shares at once. To programs that know no shares, the GPU is reserved by another user. */
+/**
+Encodes a shared GPU as one record, so that a commit protects all shares with one comparison. MIG instances are in a separate list. The Go program and
+old versions, which do not know instances, see a GPU reserved by another user. Throws RangeError if there is no share.
+*/
 export function encodeShares({
 	shares,
 	capacityMiB,

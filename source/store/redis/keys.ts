@@ -15,7 +15,6 @@ export const keys = {
 	`count` is the number of usage records when the hash was written. The hash is complete for leases that ended after `since`.
 	*/
 	lastUse: 'canhazgpu:last_use',
-	/** A stream. */
 	auditLog: 'canhazgpu:trail',
 	/** The numbers of detached jobs that have records, and the next number. */
 	jobs: 'canhazgpu:jobs',

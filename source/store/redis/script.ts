@@ -39,5 +39,5 @@ export const withConstants = (lua: string): string =>
 		return JSON.stringify(value);
 	});
 
-/** Does the same for a script that uses the function of value.lua. */
+/** Like {@link withConstants}, for a script that calls the function of value.lua. */
 export const readingScript = (lua: string): string => withConstants(`${valueLua}\n${lua}`);

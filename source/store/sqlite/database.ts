@@ -246,7 +246,7 @@ export class Database<Name extends string> {
 		this.#form = form;
 	}
 
-	/** Runs a transaction. `work` must be synchronous. It returns whether to commit, its result, and work for after the commit, while the lock is still held. */
+	/** Runs a transaction. `work` must be synchronous, and returns whether to commit, a result, and what to do after the commit, while the lock is still held. */
 	async write<Result>(
 		work: (statements: Statements<Name>) => {
 			readonly isKept: boolean;

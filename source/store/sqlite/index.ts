@@ -21,7 +21,6 @@ export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from 
 /** Number of usage records to read in one transaction, which takes about 20 ms. */
 const pageSize = 5000;
 
-/** Number of usage records to pass on at once. */
 const portionSize = 500;
 
 type SqliteStoreOptions = {

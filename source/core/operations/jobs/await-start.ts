@@ -40,7 +40,7 @@ export async function persist<Result>(
 	}
 }
 
-/** Returns the numbers of the jobs on which a pending job depends. They never change, because an array is stored in one commit. */
+/** Returns the numbers of the jobs on which a pending job depends. These numbers never change, because an array is stored in one commit. */
 function concerningNumbers(job: Job, list: JobList): readonly number[] {
 	const jobs = soundJobs(list);
 	const concerning = [

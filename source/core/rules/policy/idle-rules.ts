@@ -48,7 +48,7 @@ export function warningOf({idle, keepUntil = 0}: Lease, snapshot: Clocked): Warn
 /** A reservation is called parked after this time with memory in use and without load. */
 export const parkedAfterSeconds = 2 * 60 * 60;
 
-/** A reservation that has held memory without load for a long time. It never goes back because of that. */
+/** A reservation that has held memory without load for a long time. Being parked is no reason to return a reservation to the pool. */
 export type Parked = {readonly since: number};
 
 /** Returns since when a lease is parked. Undefined if it is not, if its owner keeps it, and if the last observation is too old. */

@@ -130,7 +130,7 @@ const restoreLeases = (index: number, leases: readonly Lease[], capacityMiB: num
 const isInWayOf = ({mig}: Lease, {mig: other}: Lease): boolean =>
 	mig === undefined || other === undefined ? mig !== other : mig.uuid === other.uuid;
 
-/** Restores lost shares on a GPU that has other shares now. Those stay, and lost shares that no longer fit are not restored. */
+/** Restores lost shares on a GPU that has other shares now. The other shares stay, and lost shares that no longer fit are not restored. */
 function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Restored | undefined {
 	const capacityMiB = found.capacityMiB ?? known.capacityMiB;
 	const knownOf = (lease: Lease): Lease | undefined => known.shares.find((one) => isSameLease(one, lease));

@@ -22,7 +22,6 @@ export type OverLimit = {
 
 /** Why a request of an agent waits although GPUs may be free: `held` and `ahead` as for {@link OverLimit}, of all agents. */
 export type AgentLimit = Pick<OverLimit, 'held' | 'ahead'> & {
-	/** How many GPUs all agents together may hold. */
 	readonly most: number;
 };
 

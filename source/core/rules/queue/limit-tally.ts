@@ -9,7 +9,6 @@ import {wantedCountOf} from './eligible.js';
 type MutableTally = {
 	/** The number of GPUs that are held, without those of waiting requests. */
 	readonly held: number;
-	/** The number of GPUs that waiting requests want. */
 	ahead: number;
 	/** The number of GPUs that are held, or that waiting requests may still get within the limit. */
 	promised: number;

@@ -104,7 +104,7 @@ function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): r
 export type Demand = {
 	/** Returns the first waiting request of another account that could use a GPU of this reservation. */
 	readonly wantedBy: (candidate: Candidate) => EntryRecord | undefined;
-	/** Returns such a request that also lacks GPUs. The GPUs of this reservation then count as free, so that no more reservations end than necessary. */
+	/** Like `wantedBy`, for a request that also lacks GPUs. The GPUs of this reservation then count as free, so that no more reservations end than necessary. */
 	readonly takenFor: (candidate: Candidate) => EntryRecord | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** Finds parked reservations, which hold memory but had no load on any GPU for hours. They are shown and reported to their owner, but do not go back because of it. */
+/** Finds parked reservations, which hold memory without load on any GPU for hours. They are shown and reported to their owner, but not returned to the pool. */
 import type {LeaseParked, Observation, Snapshot} from '../../model/types.js';
 import type {Candidate} from './candidates.js';
 import type {Pause, Sight} from './sight.js';

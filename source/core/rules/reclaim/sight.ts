@@ -11,7 +11,7 @@ export type Sight = {
 	readonly seenAt: number;
 	readonly memoryThresholdMiB: number;
 	readonly host: string;
-	/** False for an observation that is old or was made by another process. It can end idle times, but neither start nor continue them. */
+	/** False for an old observation, and for one of another process. Such an observation can end idle times, but neither start nor continue them. */
 	readonly canAdvance: boolean;
 	readonly pidNamespace?: string | undefined;
 	/** The GPUs whose processes this observer could see before. */
@@ -28,7 +28,6 @@ const hidesProcesses = (reading: Reading | undefined, {memoryThresholdMiB, pidNa
 	isUnusedForCertain({...reading, processes: []}, memoryThresholdMiB) === true &&
 	(reading.processes === undefined || mayHideProcess(reading, pidNamespace));
 
-/** Returns the GPUs whose processes an observer sees. */
 export const gpusSeenIn = ({gpus}: Observation, pidNamespace: string | undefined): readonly number[] =>
 	gpus
 		.filter((reading) => reading.processes !== undefined && !mayHideProcess(reading, pidNamespace))

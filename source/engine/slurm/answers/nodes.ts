@@ -48,7 +48,6 @@ function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, '
 type Partition = {
 	/** `up` if jobs start, `down`, `drained`, `inactive`, ... */
 	readonly state: string;
-	/** Whether jobs share cores by default. */
 	readonly sharesCores: boolean;
 };
 
