@@ -145,7 +145,7 @@ function requireRoom({gpus}: Pick<Snapshot, 'gpus'>, owner: string, count: numbe
 	}
 }
 
-/** Grants a running process a `run` lease on its GPUs for as long as it lives, ignoring the queue, which cannot use them. Throws `not-found`, `not-owner`, ... */
+/** Grants a running process a `run` lease on its GPUs for as long as it lives. Ignores the queue, which cannot get them. Throws `not-found`, `not-owner`, ... */
 export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<Adopted> {
 	requireLocal(world, 'adopt');
 	const {requester, pid, label, note} = request;

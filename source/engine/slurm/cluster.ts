@@ -36,7 +36,7 @@ export type Cluster = {
 	readonly knownConfig: () => ClusterConfig | undefined;
 };
 
-/** Removes secrets, which Slurm copies to the nodes, and all Slurm variables but the cluster's location, because those of a job would make commands part of it. */
+/** Removes secrets, which Slurm copies to the nodes, and Slurm's variables except the cluster's location, which would make the commands part of this job. */
 export function clusterEnvironment(
 	environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {

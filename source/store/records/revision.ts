@@ -31,7 +31,7 @@ export function decodeRevision(raw: string | undefined, run: string | undefined)
 			{count, base: count, run, since: undefined, raw};
 }
 
-/** Encodes the revision after one more commit. The first argument must be decoded for the current run. Lost commits up to the count `restored` are restored. */
+/** Encodes the revision after one more commit. The old one must be decoded for this run. `restored` is the count up to which the commit restores data. */
 export function encodeNextRevision({count, base, run, since}: Revision, now: number, restored?: number): string {
 	const isBeginning = since === undefined || restored !== undefined;
 	return [Math.max(count, restored ?? 0) + 1, restored ?? base, Math.floor(isBeginning ? now : since), run].join(' ');

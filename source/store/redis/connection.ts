@@ -225,7 +225,7 @@ export class Connection {
 		}
 	}
 
-	/** Sends a command again after a short loss, a failover or loading, if it was not executed or `isRepeatable`, which means that a second execution is harmless. */
+	/** Sends a command. Repeats it after a short loss, a failover or loading, if it was not executed, or if it `isRepeatable` (a second execution is harmless). */
 	async run<Result>(
 		send: (client: Redis) => Promise<Result>,
 		{isRepeatable}: {readonly isRepeatable: boolean},

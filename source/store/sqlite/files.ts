@@ -189,7 +189,7 @@ function checkFile(path: string): void {
 	}
 }
 
-/** Checks the files before each opening, because the pool's owner can replace them. Throws `store-unreachable` if others could have made them, or file errors. */
+/** Checks the files before each opening, because the pool's owner can replace them. Throws `store-unreachable` if others could have made them. */
 export function checkLocation(path: string): void {
 	checkDirectory(path);
 	checkFile(path);

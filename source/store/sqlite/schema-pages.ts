@@ -66,7 +66,7 @@ const isLeafInJournal = (descriptor: number): boolean => {
 	return false;
 };
 
-/** Throws if the list of tables does not fit into the first page. Must run before SQLite opens the file: closing any descriptor releases the process's locks. */
+/** Throws if the list of tables does not fit into the first page. Must run before SQLite opens the file, because closing it here releases SQLite's locks. */
 export function checkSchemaPages(path: string): void {
 	const journal = `${path}-wal`;
 	const hasJournal = (lstatSync(journal, {throwIfNoEntry: false})?.size ?? 0) > 0;

@@ -1,4 +1,4 @@
-/** Decides how long a lease has been idle: without processes and without memory in use beyond the driver's own. Unknown readings add no idle time. */
+/** Decides how long a lease has been idle: no process, and no memory in use beyond the driver's own. 0 % load is not enough. Unknown readings add no time. */
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
