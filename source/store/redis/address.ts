@@ -99,7 +99,7 @@ function shellOf({host, port, db, socket, tls}: RedisLocation & Pick<RedisAddres
 		.join(' ');
 }
 
-/** Returns the options of ioredis. Throws `config` for an invalid URL. */
+/** Returns the names and options of a server. Throws `config` for an invalid URL. */
 export function endpointOf(given: RedisAddress): Endpoint {
 	const {host, port, db, username, password, socket, tls, passwordHint} = withUrl(given);
 	return {
