@@ -115,7 +115,6 @@ export function readSafely(
 /** The uid that decides what this process may do. Undefined on systems without uids. */
 export const effectiveUid = (): number | undefined => process.geteuid?.();
 
-/** Whether a file or directory belongs to this account or to root. */
 export const isOurs = ({uid}: Stats): boolean => uid === 0 || uid === effectiveUid();
 
 /** Whether accounts other than the owner may write. Ignores the private group of the account, which many systems create with a umask of 002. */

@@ -5,7 +5,6 @@ import {codeOf} from '../errors.js';
 type Options = {
 	readonly procDirectory?: string;
 	readonly platform?: string;
-	/** Defaults to the uid of this process. */
 	readonly uid?: number;
 };
 

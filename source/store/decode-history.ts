@@ -4,10 +4,7 @@ import {decodeUsage} from './records/index.js';
 
 type Pages = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
-/**
-Decodes usage records, without invalid ones, and sorts them by their exact end, because stores sort only by whole seconds. Returns those that ended
-between `fromTime` and `toTime`. `readPages` returns the stored records, sorted by the second of their end.
-*/
+/** Decodes the valid usage records that ended between these times, sorted by their exact end. `readPages` returns them sorted only by the second of their end. */
 export function decodeHistory(readPages: () => Pages, fromTime: number, toTime: number): UsageHistory {
 	const pages = (): AsyncGenerator<readonly UsageRecord[]> => decodePages(readPages(), fromTime, toTime);
 	return {

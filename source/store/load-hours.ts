@@ -6,7 +6,6 @@ export function hoursBetween(fromHour: number, toHour: number): readonly number[
 	return Array.from({length: Math.max(0, toHour - first + 1)}, (_, index) => first + index);
 }
 
-/** Returns the oldest hour of the load history to keep when `hour` is the current one. */
 export const oldestLoadHour = (hour: number): number => hour - loadHours + 1;
 
 export const isLoadText = (text: string | undefined): text is string =>

@@ -56,7 +56,6 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/** Who may read a record: all users of the machine, or only this account. */
 type Readers = 'machine' | 'user';
 
 /** Commands that replace an unusable record. They do not contain `--force`, which would end all reservations of an existing pool. */
@@ -72,7 +71,6 @@ const refuse = (file: string, problem: string, hint: string, cause?: unknown): C
 		cause,
 	});
 
-/** Whether to trust the owner of the directory. Root does not, because the owner could direct root to another pool. */
 const trustsOwner = (): boolean => !isMachineRoot();
 
 /** Returns why a record for the whole machine would not be trusted below this directory. Throws file system errors. */
@@ -151,7 +149,6 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 }
 
 type RecordModes = {
-	/** Permissions of the directory if it must be created. */
 	readonly directoryMode: number;
 	readonly fileMode: number;
 };

@@ -19,7 +19,7 @@ import {
 } from './records/index.js';
 
 export type RawWrite =
-	/** If `raw` is undefined, the record is removed. */
+	/** If `raw` is undefined, the record is removed, here and below. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'pool'; readonly pool: RawPool}
 	| {
@@ -32,7 +32,6 @@ export type RawWrite =
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string}
 	| {readonly kind: 'leave'; readonly id: string}
 	| {readonly kind: 'job'; readonly number: number; readonly raw: string | undefined}
-	/** If `raw` is undefined, the value is removed. */
 	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'jobs'; readonly raw: string | undefined}
 	| {readonly kind: 'restored'; readonly count: number};
 

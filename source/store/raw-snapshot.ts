@@ -1,4 +1,3 @@
-/** Decodes the raw result of an atomic read. */
 import type {JobList, JobRecord} from '../core/model/jobs.js';
 import type {EntryRecord, GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
@@ -27,7 +26,6 @@ export type RawSnapshot = {
 	readonly alerts: RawValue;
 	readonly policy: RawValue;
 	readonly revision: RawValue;
-	/** Id of the store's current run. Undefined if unknown. */
 	readonly run: string | undefined;
 	/** The GPU records by index. There are at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
@@ -61,13 +59,11 @@ const queueRecord = (id: string, value: RawValue): QueueRecord =>
 		? {kind: 'garbage', id, raw: undefined, problem: problemOf(value)}
 		: decodeQueueEntry(id, value);
 
-/** Decodes one entry. Undefined if it is missing or invalid. */
 export function decodeEntry(id: string, value: RawValue): EntryRecord | undefined {
 	const record = queueRecord(id, value);
 	return record.kind === 'entry' ? record : undefined;
 }
 
-/** Decodes the records of jobs, without missing ones. */
 export const decodeJobs = (
 	now: number,
 	index: RawValue,
@@ -86,7 +82,6 @@ export const decodeJobs = (
 	),
 });
 
-/** Returns the drained GPUs. If the record is unreadable, all GPUs count as drained. */
 function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot, 'drains' | 'drainProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodeDrains(value);
 	if ('drains' in decoded) {

@@ -8,7 +8,6 @@ type AuditListener = {
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
 	/** Called for each granted request, with the seconds that it waited in the queue (0 if it did not wait). */
 	readonly granted: (waitSeconds: number) => void;
-	/** Called when the log cannot be read. `reason` is shown to the user. */
 	readonly lost: (reason: string) => void;
 	readonly broken: (error: unknown) => void;
 };

@@ -20,7 +20,7 @@ type ReclaimLoop = {
 	readonly stop: () => void;
 };
 
-/** Creates the loop. `world.gpus` must scan for this process alone. */
+/** `world.gpus` must scan for this process alone. */
 export function createReclaimLoop(
 	world: World,
 	{poke, broken}: {readonly poke: () => void; readonly broken: (error: unknown) => void},

@@ -10,7 +10,6 @@ type KnownSnapshot = Snapshot & {readonly pool: Pool};
 const isOfThisMachine = ({machine}: Pool, {machineId}: Host): boolean =>
 	machine === undefined || machine.id === machineId;
 
-/** Whether both snapshots show a pool of this machine. The pool of another machine is not restored. */
 const mayRestore = (known: KnownSnapshot, found: Snapshot, host: Host): boolean =>
 	isOfThisMachine(known.pool, host) && (found.pool === undefined || isOfThisMachine(found.pool, host));
 
@@ -20,7 +19,6 @@ const isKnown = (snapshot: Snapshot): snapshot is KnownSnapshot => snapshot.pool
 export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
 	let known: KnownSnapshot | undefined;
 
-	/** Reads the audit records since this time. Returns none if the store keeps no audit log. */
 	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> =>
 		withFallback(
 			async () => store.audit({fromTime}),

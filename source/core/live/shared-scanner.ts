@@ -238,7 +238,6 @@ class SharedScanner {
 		return {...seen, idle: this.#idle};
 	}
 
-	/** Posts a scan with its idle leases, adds it to the load history, and records the models that it found. */
 	async #post(seen: Observation): Promise<void> {
 		const {store, memoryThresholdMiB} = this.#options;
 		const snapshot = await store.read();

@@ -26,7 +26,6 @@ const longestRetryMs = 5000;
 /** A read that takes longer than this is reported as `lost`, although it may still succeed. */
 const patienceMs = 5000;
 
-/** Returns when to read again if nothing happens: at the next end of a lease, or after `safetyMs`. */
 function nextReadMs(snapshot: Snapshot, host: Host): number {
 	// Reads a little later than the end of the lease, so that the lease has ended by then.
 	const untilEndMs = secondsToNextEnd(snapshot, host) * 1000 + 20;

@@ -17,7 +17,7 @@ export type Alert = {
 /** The smallest memory use seen on a GPU without holder and process. This is what the driver itself needs. */
 export type MemoryBaseline = {
 	readonly memoryMiB: number;
-	/** The UUID of the GPU. A replaced GPU has another baseline. */
+	/** The GPU on which the memory was read. A replaced GPU has another baseline. */
 	readonly uuid?: string;
 	/** The machine's boot when the memory was read. After a reboot, a different driver may need more. */
 	readonly bootId?: string;
@@ -39,18 +39,16 @@ export type Overuse = {
 
 /** A reservation that went back to the pool after a warning, until its owner is notified. */
 export type ReturnNote = {
-	/** The owner's account. */
 	readonly account: string;
 	readonly label?: string;
 	readonly gpus: readonly number[];
 	readonly leaseId: string;
 	readonly reason: 'reclaimed' | 'beyond-limit';
-	/** Store time of the end. */
 	readonly endedAt: number;
 	readonly note?: string;
 };
 
-/** A loss of the store's newest commits, and its repair by a process that had read them. Times are on the store's clock. */
+/** A loss of the store's newest commits, and its repair by a process that had read them. */
 export type DataLoss = {
 	readonly restoredAt: number;
 	/** When that process last read the data. Later changes are lost. */

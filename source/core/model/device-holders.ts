@@ -11,7 +11,6 @@ export type DeviceHolder = Omit<GpuProcess, 'memoryUsedMiB' | 'utilizationPercen
 	readonly state: HolderState;
 	/** Whether the process has a device file of the GPU open. Undefined if its open files cannot be read. */
 	readonly hasOpen: boolean | undefined;
-	/** Whether the process is in another pid namespace, as in a container. Undefined if unknown. */
 	readonly isInOtherPidNamespace: boolean | undefined;
 	readonly isOwn: boolean;
 };

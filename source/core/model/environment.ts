@@ -14,6 +14,5 @@ export type EnvironmentFacts = {
 	readonly unknownTimeZone: string | undefined;
 	/** Whether systemd-logind ends the detached jobs of this account at its last logout. */
 	readonly logoutEndsJobs: boolean;
-	/** Whether the program runs on a terminal while TERM is not set. */
 	readonly lacksTerminalType: boolean;
 };

@@ -63,11 +63,10 @@ export type Job = {
 	readonly log: string;
 	readonly machine?: string;
 	readonly bootId?: string;
-	/** The wrapper, or until it takes over, the process that submits the job. */
+	/** The process that submits the job, and later the job's wrapper. */
 	readonly holder?: ProcessIdentity;
-	/** Whether the holder is the wrapper, which has taken over from the process that submitted the job. */
+	/** Whether the wrapper has taken over from the process that submits the job. */
 	readonly isHeld: boolean;
-	/** The command's process. */
 	readonly job?: ProcessIdentity;
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };

@@ -7,7 +7,6 @@ export type InstanceNeed = {readonly profile: string} | {readonly instances: rea
 /** The MIG instance of a lease. Only the UUID identifies the instance. The other fields describe it at the time of the grant. */
 export type HeldInstance = {
 	readonly uuid: string;
-	/** The number within the GPU, as in `nvidia-smi -L`: the 1 of `0:1`. */
 	readonly number?: number;
 	readonly profile?: string;
 	readonly gpuInstanceId?: number;

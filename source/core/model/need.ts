@@ -26,7 +26,6 @@ host bridge of one CPU (PHB), one NUMA node (NODE), or different CPUs (SYS). XGM
 */
 export type GpuLink = `NV${number}` | 'XGMI' | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
 
-/** The links between all GPUs: `links[a][b]` is the link between GPU a and GPU b. Undefined if the link is unknown. */
 export type GpuLinks = ReadonlyArray<ReadonlyArray<GpuLink | undefined>>;
 
 /**

@@ -23,7 +23,6 @@ export type NoticeRequest =
 	| HttpRequest
 	| ProgramRequest
 	| TerminalRequest
-	/** The target cannot deliver this notice. */
 	| {readonly type: 'impossible'; readonly reason: string};
 
 /** `absent`: there is no recipient, such as no desktop session. This is not a failure. */

@@ -29,7 +29,6 @@ export type GpuProcess = {
 	readonly hostMemoryMiB?: number;
 	readonly containerId?: string;
 	readonly kind?: 'compute' | 'graphics' | 'both';
-	/** The MIG instance of the process. Undefined if there is none or if it is unknown. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };

@@ -31,7 +31,6 @@ export const isPlausibleStatus = (rows: readonly unknown[]): boolean =>
 
 /** The room under the limit of our account on a host. */
 export type AccountRoom = {
-	/** How many GPUs the account can hold. */
 	readonly mostGpus: number;
 	/** How many GPUs a new request can get without waiting for its own account. */
 	readonly leftGpus: number;

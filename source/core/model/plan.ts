@@ -16,9 +16,8 @@ import type {
 	UsageRecord,
 } from './types.js';
 
-/** A precondition of a commit, compared byte for byte before anything is written. */
+/** A precondition of a commit, compared byte for byte before anything is written. `raw` is undefined if the key must be absent. */
 export type Expectation =
-	/** `raw` is the expected stored value, or undefined if the key must be absent. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string | undefined}
 	/** The queue must consist of these ids (`whole`) or start with them (`prefix`). */
@@ -26,7 +25,6 @@ export type Expectation =
 	/** `gpuCount` is undefined if there must be no pool. */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
 	| {readonly kind: 'job'; readonly number: number; readonly raw: string | undefined}
-	/** `raw` is undefined if the record must be absent. */
 	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'; readonly raw: string | undefined};
 
 export type Write =
@@ -79,7 +77,6 @@ export type Change = {
 	readonly attempt: number;
 };
 
-/** The attempt number of a canceled change. */
 export const withdrawn = 0;
 
 /** Changes that are committed completely or not at all. */

@@ -15,10 +15,7 @@ import type {
 	UsageRecord,
 } from './types.js';
 
-/**
-`conflict`: an expectation failed, or another attempt was executed. Nothing was written: read and plan again. `locked`:
-the Go program holds its allocation lock. Nothing was written: retry in about 20 ms.
-*/
+/** `conflict`: an expectation failed, or another attempt was executed: read and plan again. `locked` by the Go program: retry in 20 ms. Neither wrote anything. */
 export type CommitOutcome = 'done' | 'conflict' | 'locked';
 
 export type ReadOptions = {
@@ -171,7 +168,6 @@ export type Host = {
 };
 
 export type Clock = {
-	/** Milliseconds that never decrease. For measuring only. */
 	readonly monotonicMs: () => number;
 	readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 	readonly random: () => number;

@@ -1,7 +1,4 @@
-/**
-The shared data types, all of them readonly. Times are seconds since the Unix epoch, with fractions, on the store's
-clock, unless a name says otherwise. An unknown value is `undefined`, never 0.
-*/
+/** The shared readonly data types. Times are fractional seconds since the epoch on the store's clock, unless a name says otherwise. Unknown is `undefined`, never 0. */
 
 import type {ProviderName} from './observation.js';
 import type {DataLoss, Alert, MemoryBaseline, Overuse, ReturnNote} from './alerts.js';
@@ -70,24 +67,20 @@ export type LeaseIdle = {
 	readonly since: number;
 	/** Store time of a recent observation that also saw every GPU idle. Not updated at every scan. */
 	readonly seen: number;
-	/** Store time at which the owner was warned. */
 	readonly warned?: number;
 	/** Store time at which the GPUs go back unless they are used. Set with `warned`. */
 	readonly deadline?: number;
 	/** The deadline in the last reminder to the owner. */
 	readonly remindedOf?: number;
-	/** The machine's clock when the warning began. */
 	readonly timer?: GraceTimer;
 };
 
-/** A reading of the machine's monotonic clock, which changes of the date do not affect. See `MonotonicClock`. */
+/** A reading of the machine's monotonic clock. In a lease: when the warning began. Changes of the date do not affect this clock. See `MonotonicClock`. */
 export type GraceTimer = {readonly clock: string; readonly seconds: number};
 
-/** How long a whole reservation has held memory without any load. Kept in its leases like {@link LeaseIdle}. */
+/** How long a reservation has held memory without load on any of its GPUs. Kept in its leases, with `since` and `seen` as in {@link LeaseIdle}. */
 export type LeaseParked = {
-	/** Store time of the first observation that saw memory in use and no load on any GPU. */
 	readonly since: number;
-	/** Store time of a recent observation that saw the same. Not stored at every scan. */
 	readonly seen: number;
 	/** The `since` about which the owner was notified. */
 	readonly toldOf?: number;
@@ -97,12 +90,10 @@ export type LeaseParked = {
 export type LeaseSlack = {
 	/** The account's Unix groups that had limits at the time of the grant. They decide which limit applies. */
 	readonly groups?: readonly string[] | undefined;
-	/** Store time at which the owner was warned, because somebody else waits. */
 	readonly warned?: number;
-	/** Store time at which the GPUs go back if somebody still waits. Set with `warned`. */
+	/** Store time at which the GPUs go back if somebody still waits. Set with `warned`, when the owner is warned. */
 	readonly deadline?: number;
 	readonly remindedOf?: number;
-	/** The machine's clock when the warning began. */
 	readonly timer?: GraceTimer;
 };
 
@@ -196,7 +187,6 @@ export const outageKinds = ['broken', 'used', 'unknown', 'mode'] as const;
 /** A GPU or instance that a waiting request saw out of service. Any account can write `detail`. */
 export type NotedOutage = {
 	readonly gpu: number;
-	/** The MIG instance. Absent if the whole GPU is out of service. */
 	readonly mig?: Pick<HeldInstance, 'uuid' | 'number'>;
 	readonly kind: (typeof outageKinds)[number];
 	/** The GPU tool's message, or the accounts that use the GPU. */
@@ -299,7 +289,6 @@ export type Snapshot = {
 	/** Memory baselines by GPU. Empty if the policy does not require clean GPUs. */
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
 	readonly overuse: readonly Overuse[];
-	/** Reservations that went back to the pool, and whose owners were not notified yet. */
 	readonly returned?: readonly ReturnNote[];
 	/** Why the alerts can be neither read nor replaced. No alerts are then raised. */
 	readonly alertsProblem?: string;

@@ -67,7 +67,6 @@ export function leaseFor(
 	};
 }
 
-/** Throws `usage` for a request that keeps idle GPUs longer than the policy allows. */
 export function checkKeepOf({tenure}: AcquireRequest, snapshot: Snapshot): void {
 	if (tenure.type === 'manual') {
 		checkKeep(snapshot, tenure.keepSeconds);
@@ -95,7 +94,6 @@ export const grantOf = (
 	...(tenure?.type === 'manual' && {durationSeconds: tenure.durationSeconds}),
 });
 
-/** Returns a function that returns whether an entry sends heartbeats. GPUs are not kept for an entry without heartbeats. */
 export const answeringIn =
 	(snapshot: Snapshot, host: Host) =>
 	(entry: QueueEntry): boolean =>
@@ -174,8 +172,7 @@ export async function acquireNow(
 	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
-	// The scan comes before the read, and is repeated after the read only if it is outdated. If a GPU is taken between
-	// the read and the commit, the commit conflicts.
+	// Scans before the read, and again only if that scan is outdated. If a GPU is taken between read and commit, the commit conflicts.
 	await scan();
 	const readLinks = createLinkReader(world);
 	return transact<Grant | Refusal>(world, {

@@ -29,7 +29,6 @@ export type AdoptRequest = {
 	readonly pid: number;
 	/** Start time of the process, if the user saw one. A later process with the same pid is then not adopted by mistake. */
 	readonly startTicks?: number;
-	/** The name to show instead of the owner's account, as with `--user`. */
 	readonly label?: string;
 	readonly note?: string;
 };
@@ -146,11 +145,7 @@ function requireRoom({gpus}: Pick<Snapshot, 'gpus'>, owner: string, count: numbe
 	}
 }
 
-/**
-Grants a running process a `run` lease on the GPUs that it uses. No wrapper sends heartbeats: the lease lasts as long as
-the process. The queue is ignored, because waiting requests cannot get GPUs in use anyway.
-@throws CanhazgpuError `not-found`, `not-owner`, `unavailable`, `provider`, ...
-*/
+/** Grants a running process a `run` lease on its GPUs for as long as it lives. Ignores the queue, which cannot get them. Throws `not-found`, `not-owner`, ... */
 export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<Adopted> {
 	requireLocal(world, 'adopt');
 	const {requester, pid, label, note} = request;

@@ -31,10 +31,7 @@ export type ChangeOptions<Result> = {
 	readonly read: (change: string | undefined) => Promise<Snapshot>;
 	/** Plans the change after a read. Called again after a conflict. An empty plan is not committed. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
-	/**
-	Whether the change depends only on leases and changes nothing else. After a conflict, the next attempt is then made at
-	once and reads no queue, so that waiting requests do not delay a release. The snapshot can then contain expired leases.
-	*/
+	/** Whether the change depends only on leases. After a conflict, it is then retried at once, from a read without the queue, in which leases can have expired. */
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
 	readonly shownBy?: 'status' | 'queue';
@@ -251,11 +248,7 @@ type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly committed?: (planned: Planned) => void;
 };
 
-/**
-Reads, plans and commits until the plan is empty. A lost answer is not an error, because the next read shows the outcome.
-@returns The last read and its plan.
-@throws CanhazgpuError `busy` after ten seconds, or any error of `read`, `plan` or the store.
-*/
+/** Reads, plans and commits until the plan is empty, and returns the last read and its plan. A lost answer is no error. Throws `busy` after ten seconds, ... */
 export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 	{store, clock}: Pick<World, 'store' | 'clock'>,
 	{read, plan, committed}: Settling<Planned>,

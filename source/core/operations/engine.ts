@@ -1,7 +1,4 @@
-/**
-The interface of an external engine that grants the GPUs, such as Slurm. With an engine, operations ask the engine instead of committing to the
-store. A read-only store and a GPU provider in the same world show the engine's queue and GPUs.
-*/
+/** An external engine that grants the GPUs, such as Slurm. Operations ask it instead of committing. A read-only store and a GPU provider show its state. */
 import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
 import type {AcquireRequest, Grant, TimedRequest, Wanted} from '../rules/request/request.js';
@@ -24,7 +21,6 @@ export type Progress =
 			readonly unusable: readonly UnusableGpu[];
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
 			readonly estimateSeconds: number | undefined;
-			/** Set if the request waits because its account has reached `max-gpus`. */
 			readonly overLimit?: OverLimit | undefined;
 			readonly agentLimit?: AgentLimit | undefined;
 			readonly reason?: string;

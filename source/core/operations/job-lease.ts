@@ -269,7 +269,6 @@ const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease 
 
 type Back = Vacancy & {readonly lease: Lease};
 
-/** Plans to lease GPUs again whose leases were ended by mistake, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
 	const gpus = gpusOf(back.map(({record}) => record));
@@ -331,10 +330,7 @@ async function planHeartbeat(
 	};
 }
 
-/**
-Checks that the lease still exists, sends a heartbeat if one is due, and takes back GPUs that were lost by mistake. Can be called often.
-@throws CanhazgpuError `store-unreachable`, `no-pool`, ... Without heartbeats, the lease lasts another quarter of an hour.
-*/
+/** Checks that the lease exists, sends a heartbeat if due, and takes back lost GPUs. Without heartbeats, the lease lasts another quarter of an hour. */
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];
 	let jobLease = granted;

@@ -9,7 +9,6 @@ export class ReclaimSight {
 	readonly #world: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>;
 	#pauses: ReadonlyMap<string, Pause> = new Map();
 	readonly #seenGpus = new Set<number>();
-	/** The GPUs that were seen before the newest observation. */
 	#seenBefore: ReadonlySet<number> = new Set();
 
 	constructor(world: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>) {

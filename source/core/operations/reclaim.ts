@@ -188,7 +188,6 @@ class IdleReclaimer {
 	}
 }
 
-/** Creates the reclaimer of one process. It does nothing if an engine such as Slurm grants the GPUs. */
 export function createReclaimer(world: EngineWorld): Reclaimer {
 	if (world.engine !== undefined) {
 		return {look: async () => Infinity, endBeyondLimit: async () => Infinity, miss: () => undefined};

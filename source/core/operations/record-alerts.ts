@@ -11,10 +11,7 @@ import type {EngineWorld} from './engine.js';
 /** Records what a scan found. `snapshot` must be a new read, because the records get its time. */
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
-/**
-Creates a recorder that writes alerts and overuse found by scans to the audit log, once each, because the store knows which are active. Ignores
-errors of the store, because the next scan tries again. Sends nothing if nothing has changed or while another commit is under way.
-*/
+/** Creates a recorder that writes each new alert and overuse to the audit log once. Ignores errors of the store, because the next scan tries again. */
 export function createAlertRecorder({
 	store,
 	host,

@@ -77,7 +77,6 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 
 /** `atLeast` moves only an end that is less than this many seconds away, and never beyond `max-duration`. */
 export type ExtendChange = (NewEnd | {readonly atLeast: number}) & {
-	/** How many seconds the GPUs are kept even if they are idle. */
 	readonly keepSeconds?: number | undefined;
 };
 

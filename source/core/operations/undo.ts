@@ -106,7 +106,6 @@ const withPlanned = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => 
 	}),
 });
 
-/** Makes these MIG instances the only eligible ones. Ignores instances that no longer exist. */
 function onlyThese(instances: readonly InstanceOfGpu[], {gpus}: Observation): Eligibility {
 	const there = instances.filter(({gpu, uuid}) =>
 		instancesOf(gpus.find(({index}) => index === gpu))?.some((instance) => instance.uuid === uuid),

@@ -50,7 +50,6 @@ function jobOf(line: string): EndedJob | undefined {
 		: undefined;
 }
 
-/** Returns the ended jobs with GPUs, in the given order. Ignores other lines. */
 export const readAccounting = (text: string): readonly EndedJob[] =>
 	text.split('\n').flatMap((line) => jobOf(line) ?? []);
 

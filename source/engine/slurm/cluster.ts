@@ -36,10 +36,7 @@ export type Cluster = {
 	readonly knownConfig: () => ClusterConfig | undefined;
 };
 
-/**
-Returns the environment for Slurm's commands. Removes all Slurm variables except the cluster's location, because those of a job would make the commands
-part of the job. Also removes secrets, because Slurm copies the environment to the nodes.
-*/
+/** Removes secrets, which Slurm copies to the nodes, and Slurm's variables except the cluster's location, which would make the commands part of this job. */
 export function clusterEnvironment(
 	environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
@@ -60,7 +57,6 @@ const configValue = (text: string, name: string): string | undefined => {
 	return ['', '(null)'].includes(value ?? '') ? undefined : value;
 };
 
-/** Runs a Slurm command and returns its stdout. Throws like `run` of {@link Cluster}. */
 export async function runSlurm(
 	command: string,
 	args: readonly string[],

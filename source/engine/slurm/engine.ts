@@ -62,7 +62,6 @@ function createFindOwn(): FindOwn {
 }
 
 export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: number | undefined): Engine {
-	/** Returns the requested resources. Nodes are read only if needed. */
 	const gresOf = async ({need, count}: AcquireRequest): Promise<Gres> => {
 		const [model] = need?.models ?? [];
 		const profile = need?.mig !== undefined && 'profile' in need.mig ? need.mig.profile : undefined;

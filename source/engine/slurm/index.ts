@@ -5,7 +5,6 @@ import {createCluster} from './cluster.js';
 import {createSlurmEngine} from './engine.js';
 import {createSlurmGpus, createSlurmStore} from './store.js';
 
-/** Opens Slurm. `shardMiB` is the memory of one shard, if configured. */
 export function openSlurm(
 	clock: Clock,
 	shardMiB: number | undefined,

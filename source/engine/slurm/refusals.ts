@@ -12,7 +12,7 @@ type Meaning = {
 	readonly hint?: string;
 };
 
-/** Explains that Slurm grants no GPUs now. It gives no details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
+/** Explains that Slurm grants no GPUs now, without details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
 const noneNow = 'No node has enough free GPUs, or other jobs come first';
 
 const whoHasThem = 'See who has them: canhazgpu status. See who is waiting: canhazgpu queue';
@@ -204,7 +204,6 @@ const localCommands: Readonly<Record<LocalCommand, {readonly message: string; re
 	},
 };
 
-/** Returns an error that explains why Slurm does not support the command, with alternatives. */
 export const refusalOf = (command: LocalCommand): CanhazgpuError =>
 	new CanhazgpuError('failed', localCommands[command].message, {hint: localCommands[command].hint});
 

@@ -76,7 +76,6 @@ const emptyNames = new Set([reservationName, 'no-shell', 'interactive', 'wrap'])
 /** Whether a job's name marks an allocation in which a user works. */
 export const isReservationName = (name: string): boolean => name === '' || emptyNames.has(name);
 
-/** Returns what a job is for: its comment, or else its name. */
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
@@ -91,7 +90,6 @@ function waitingNoteOf(job: SlurmJob): string | undefined {
 	return parts.length === 0 ? note : `${note ?? (array === undefined ? 'share' : 'array')} (${parts.join(', ')})`;
 }
 
-/** Whether the job is an allocation without a command, in which a user works. */
 const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';
 
 function leaseOf(job: SlurmJob): Lease {
@@ -198,7 +196,6 @@ export function snapshotOf(state: ClusterState): Snapshot {
 
 const counted = (count: number): string => `${count} GPU${count === 1 ? '' : 's'}`;
 
-/** Returns the grant of a job, or undefined if it has no GPUs or has ended. */
 export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 	const held = holdingsIn(snapshotOf(state).gpus).filter(({lease}) => lease.leaseId === String(jobId));
 	const [first] = held;

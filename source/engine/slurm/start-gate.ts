@@ -1,13 +1,10 @@
-/**
-Detects which job an srun got, even if its command ends at once, and delays the command until the grant is reported. For this, srun runs a prolog
-script on this machine, which writes down the job's id and can wait.
-*/
+/** Learns which job an srun got, and delays its command until the grant is reported. For this, srun runs a prolog script here, which stores the id and can wait. */
 import {accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Clock} from '../../core/model/ports.js';
 
-/** Returns a script in place of the user's prolog, which it also runs. It waits for at most 10 seconds, in case nobody opens the gate. */
+/** Returns a script that replaces the user's prolog and also runs it. The script waits for at most 10 seconds, in case nobody opens the gate. */
 const prologOf = (isHeld: boolean): string => `#!/bin/sh
 directory=\${0%/*}
 echo "$SLURM_JOB_ID" >"$directory/new" && mv "$directory/new" "$directory/job"

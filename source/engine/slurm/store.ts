@@ -18,7 +18,6 @@ const readOnly = (): CanhazgpuError =>
 		hint: 'See what can be done: canhazgpu help slurm',
 	});
 
-/** Seconds to look back in the database by default. */
 const usualPastSeconds = 86_400;
 
 /** Returns ended jobs that the controller has forgotten. Empty if the database is missing or does not answer, and for followers, who need only new events. */

@@ -10,16 +10,14 @@ import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
 import {isOutOfService, laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
-/** Exit code of srun if Slurm failed and not the command. Few commands use this code. */
+/** Exit codes of srun if Slurm failed and not the command, and if nothing was free in time. Few commands use these codes. */
 const slurmFailed = 243;
-/** Exit code of srun if nothing was free in time. */
 const nothingFree = 244;
 
 /** Exit code of srun without a configuration. Many commands use this code, too. */
 const noConfiguration = 1;
 
 const timedOutExitCode = 124;
-/** Exit code of a command that was killed. */
 const killedExitCode = 137;
 
 /** Srun exits with 0 if a node fails while the command runs. */
@@ -70,10 +68,7 @@ async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly Slurm
 	}
 }
 
-/**
-Asks srun to check a job without running it, for the reason of a rejection in words. Throws a CanhazgpuError if srun rejects the job. `isAway` returns
-whether nodes are out of service, because srun's message is then the same as for missing nodes.
-*/
+/** Asks srun to check a job without running it, and throws its reason for a rejection. `isAway`: nodes are out of service, which srun reports like missing ones. */
 async function checkTaken(cluster: Cluster, words: readonly string[], isAway: () => Promise<boolean>): Promise<void> {
 	try {
 		await cluster.run('srun', ...words);
@@ -153,7 +148,6 @@ export function submission(
 	const granted: Submitted['granted'] = async (pid, signal) => {
 		jobId = await gate?.jobId(signal);
 		let pauseMs = jobId === undefined ? firstQuestionMs : 0;
-		// Once the command has ended, no answer is awaited.
 		const asked = cluster.until(signal);
 		for (;;) {
 			// Waits first, because a command that ends at once needs no report.

@@ -24,7 +24,6 @@ export type MemoryStore = Store & {
 		readonly clear: () => void;
 	};
 	readonly loads: LoadHistory & {
-		/** The load history by hour, for tests that corrupt it. */
 		readonly hours: Map<number, string>;
 	};
 	/** Simulates the lock that the Go program takes in Redis. */

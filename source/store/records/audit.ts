@@ -14,7 +14,6 @@ const shortText = (text: string | undefined): string | undefined => optionalText
 /** Reads a text field. Longer texts by other programs are cut to the length that this program writes. */
 const textFrom = (fields: Fields, name: string): string | undefined => shortText(fields.text(name))?.toWellFormed();
 
-/** Reads the state before the change. Undefined if the record has none. */
 function decodeBefore(fields: Fields): AuditBefore | undefined {
 	const before = {
 		count: fields.whole('count_before'),
@@ -72,7 +71,6 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 	});
 }
 
-/** Encodes an audit record and cuts long texts. Throws RangeError (a bug of the caller) for an impossible time. */
 export const encodeAudit = (record: AuditRecord): string =>
 	writeRecord({
 		time: checkTime(record.time),

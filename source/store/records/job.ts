@@ -72,7 +72,6 @@ function readJob(fields: Fields, number: number): Job {
 	return unknownFields === undefined ? job : {...job, unknownFields};
 }
 
-/** Decodes the record of a job. Never throws. */
 export function decodeJob(number: number, raw: string): JobRecord {
 	const result = readRecord(raw, (fields) => readJob(fields, number));
 	return 'problem' in result

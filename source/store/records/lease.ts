@@ -185,7 +185,6 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 	lease.unknownFields,
 ];
 
-/** Encodes a lease of a whole GPU. Throws TypeError for an empty label and RangeError for an impossible time (bugs of the caller). */
 export const encodeLease = (lease: Lease): string => writeRecord(...leaseFields(lease));
 
 const recordsOf = (leases: readonly Lease[]) =>
@@ -193,7 +192,7 @@ const recordsOf = (leases: readonly Lease[]) =>
 
 /**
 Encodes a shared GPU as one record, so that a commit protects all shares with one comparison. MIG instances are in a separate list. The Go program and
-old versions, which do not know instances, see a GPU reserved by another user. Throws like {@link encodeLease}, and RangeError if there is no share.
+old versions, which do not know instances, see a GPU reserved by another user. Throws RangeError if there is no share.
 */
 export function encodeShares({
 	shares,
@@ -218,10 +217,7 @@ export function encodeShares({
 	);
 }
 
-/**
-Encodes a free GPU. Returns undefined if no record is needed. `lastReleased` is in seconds, and undefined for a GPU that was never used. `ended`, the
-lease that ended then, is a nested object, so that its id is never mistaken for the id of a current lease.
-*/
+/** Encodes a free GPU, or returns undefined if no record is needed. `ended`, its last lease, is nested, so that its id is never taken for that of a current lease. */
 export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease): string | undefined =>
 	lastReleased === undefined
 		? undefined
@@ -237,7 +233,6 @@ export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease)
 				},
 			});
 
-/** Reads a MIG instance. Only its UUID is required. */
 export function readInstance(fields: Fields): HeldInstance {
 	return {
 		uuid: fields.required('uuid', fields.text('uuid')),

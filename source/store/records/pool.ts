@@ -15,7 +15,6 @@ export type RawPool = {
 	readonly machine: string | undefined;
 };
 
-/** Returns the error for a pool with invalid values, with advice on how to fix the pool. */
 export const poolGarbage = (
 	problem: string,
 	hint = 'Correct that value. Or remove it and run canhazgpu admin, but without --force, which would end all reservations',

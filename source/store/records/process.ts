@@ -1,7 +1,6 @@
 import type {ProcessIdentity, Silence} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/** Prefixes of the field names of a holder and of a job. */
 type ProcessPrefix = 'pid' | 'job_pid';
 
 /** The field names by prefix. Building the names for each record would make reading and writing several times as slow. */
@@ -52,7 +51,6 @@ export const jobFields = (process: ProcessIdentity) => ({
 /** The beginning of the boot id that version 0.1.0 stored if it could not read the real one. The machine id follows. */
 const unreadBootId = 'no-boot-id-';
 
-/** Returns the boot in which a record was written. Undefined if unknown. */
 export function readBoot(fields: Fields): string | undefined {
 	const bootId = fields.text('boot_id');
 	return bootId?.startsWith(unreadBootId) === true ? undefined : bootId;

@@ -122,7 +122,6 @@ const outageRecords = (outages: readonly NotedOutage[] = []) =>
 				since: formatRfc3339(since),
 			}));
 
-/** Encodes a queue entry. Throws TypeError for an empty label or id and RangeError for an impossible time (bugs of the caller). */
 export const encodeQueueEntry = (entry: QueueEntry): string =>
 	writeRecord(
 		{

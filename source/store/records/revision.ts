@@ -31,10 +31,7 @@ export function decodeRevision(raw: string | undefined, run: string | undefined)
 			{count, base: count, run, since: undefined, raw};
 }
 
-/**
-Encodes the revision after one more commit. `before` must be decoded for the current run, and `now` is store time in seconds. `restored` is set if the
-commit restores lost data: all commits up to this count are then restored.
-*/
+/** Encodes the revision after one more commit. The old one must be decoded for this run. `restored` is the count up to which the commit restores data. */
 export function encodeNextRevision({count, base, run, since}: Revision, now: number, restored?: number): string {
 	const isBeginning = since === undefined || restored !== undefined;
 	return [Math.max(count, restored ?? 0) + 1, restored ?? base, Math.floor(isBeginning ? now : since), run].join(' ');

@@ -39,7 +39,6 @@ export function decodeUsage(raw: string): UsageRecord | undefined {
 	return readIfSound(raw, readUsage);
 }
 
-/** Encodes a usage record. Throws TypeError for an empty label and RangeError for an impossible time (bugs of the caller). */
 export const encodeUsage = (usage: UsageRecord): string =>
 	writeRecord({
 		user: requiredText(usage.user, 'The label of a usage record'),

@@ -13,16 +13,13 @@ export type RedisAddress = {
 	/** Path of a Unix socket, which replaces host and port. */
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
-	/** The hint to show if the server requires a password. */
 	readonly passwordHint?: string;
 };
 
 export type Endpoint = {
 	/** The name for error messages, such as `Redis at localhost:6379`. */
 	readonly name: string;
-	/** The location to show to users, such as `redis localhost:6379/0`. */
 	readonly location: string;
-	/** The `redis-cli` command with the options for this server. */
 	readonly shell: string;
 	readonly db: number;
 	readonly passwordHint?: string;
@@ -74,7 +71,7 @@ const loopback = new Set(['localhost', '127.0.0.1', '::1']);
 
 const hostOf = (host: string): string => (loopback.has(host.toLowerCase()) ? 'localhost' : host.toLowerCase());
 
-/** Whether both locations are the same server, so that credentials for one may be sent to the other. This machine has three names. */
+/** Whether both locations are the same server, so that credentials for one may be sent to the other. All names in `loopback` are equal. */
 export const isSameServer = (a: RedisLocation, b: RedisLocation): boolean =>
 	a.socket === undefined && b.socket === undefined
 		? a.port === b.port && hostOf(a.host) === hostOf(b.host)
@@ -102,7 +99,7 @@ function shellOf({host, port, db, socket, tls}: RedisLocation & Pick<RedisAddres
 		.join(' ');
 }
 
-/** Returns the options of ioredis. Throws `config` for an invalid URL. */
+/** Returns the names and options of a server. Throws `config` for an invalid URL. */
 export function endpointOf(given: RedisAddress): Endpoint {
 	const {host, port, db, username, password, socket, tls, passwordHint} = withUrl(given);
 	return {

@@ -16,7 +16,6 @@ class KeyList {
 	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [];
 
-	/** Adds a key of which a pool has only one, and returns its position. */
 	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'): number {
 		return this.#at(keys[name]);
 	}
@@ -53,7 +52,6 @@ class KeyList {
 	}
 }
 
-/** Returns the step `withValue` if there is a value, and the step `without` otherwise. */
 const valueSteps = (
 	[withValue, without]: readonly [withValue: string, without: string],
 	position: number,

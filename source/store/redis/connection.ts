@@ -225,10 +225,7 @@ export class Connection {
 		}
 	}
 
-	/**
-	Sends a command. Tries again after short losses of the connection, after a failover, and while the server is loading its data. `send` is called again if
-	the command was certainly not executed, or if it `isRepeatable` (a second execution is harmless) and its answer was lost.
-	*/
+	/** Sends a command. Repeats it after a short loss, a failover or loading, if it was not executed, or if it `isRepeatable` (a second execution is harmless). */
 	async run<Result>(
 		send: (client: Redis) => Promise<Result>,
 		{isRepeatable}: {readonly isRepeatable: boolean},

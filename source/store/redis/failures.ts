@@ -56,7 +56,7 @@ export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }
 
-/** Whether ioredis could not parse an answer, for example because lists are nested too deeply. It then adds this text to the message. */
+/** Whether ioredis could not parse an answer, for example because lists are nested too deeply. ioredis then adds this text to the message. */
 const isUnreadable = ({message}: Error): boolean => message.includes('Please report this');
 
 /** Whether the error is a bug of the program and says nothing about the connection. */
@@ -161,7 +161,6 @@ export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
 		hint: 'Is that redis-server? Name another with --redis-host and --redis-port.',
 	});
 
-/** Returns the error for a connection that was lost while a command had no answer yet. */
 export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `${name} did not say whether the change was made: ${reason}`, {
 		hint: 'To check: canhazgpu status',

@@ -51,10 +51,7 @@ export function wordOf<Word extends string>(reply: unknown, words: readonly Word
 	return word;
 }
 
-/**
-Sends a command with retries, and reads its answer with `parse`, which uses the functions above. `send` and `isRepeatable` are those of
-{@link Connection.run}, whose errors are thrown, and `store-unreachable` for an answer that no Redis sends.
-*/
+/** Sends a command like {@link Connection.run}, and reads the answer with `parse`. Throws `store-unreachable` for an answer that no Redis sends. */
 export async function ask<Result>(
 	connection: Connection,
 	send: (client: Redis) => Promise<unknown>,

@@ -27,10 +27,7 @@ const constants: Readonly<Record<string, string | number>> = {
 	auditCap,
 };
 
-/**
-Replaces each `CONSTANT.NAME` in a script with the constant's value, because arguments would be sent and parsed with each call. Throws RangeError (a bug)
-for an unknown name.
-*/
+/** Inserts the values of each `CONSTANT.NAME`, because arguments would be sent and parsed with each call. Throws RangeError (a bug) for an unknown name. */
 export const withConstants = (lua: string): string =>
 	lua.replaceAll(/CONSTANT\.(?<name>\w+)/gv, (_, name: string) => {
 		const value = constants[name];
@@ -42,5 +39,5 @@ export const withConstants = (lua: string): string =>
 		return JSON.stringify(value);
 	});
 
-/** Does the same for a script that uses the function of value.lua. */
+/** Like {@link withConstants}, for a script that calls the function of value.lua. */
 export const readingScript = (lua: string): string => withConstants(`${valueLua}\n${lua}`);

@@ -58,9 +58,8 @@ export function readPasswordFile(file: string): string {
 }
 
 export type TlsFiles = {
-	/** File with the certificate of the private authority that signed the server's certificate. */
+	/** Files with the certificate of the private authority that signed the server's, and with that of this client. The latter can contain the key. */
 	readonly authority?: string | undefined;
-	/** File with the certificate of this client. It can also contain the key. */
 	readonly certificate?: string | undefined;
 	readonly key?: string | undefined;
 };

@@ -22,7 +22,6 @@ export class Uptime {
 	#startedAt = performance.now();
 	#run: string | undefined;
 
-	/** Id of this run of the server. Undefined before the first answer, or without permission. */
 	get run(): string | undefined {
 		return this.#run;
 	}

@@ -32,7 +32,6 @@ export async function subscribe(
 	});
 	let isStopped = false;
 	connection.client.on('message', (from: string, message: string) => {
-		// Ignores messages that arrive after the subscription has ended.
 		if (from === channel && !isStopped) {
 			listener.heard(message);
 		}

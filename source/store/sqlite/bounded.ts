@@ -1,7 +1,4 @@
-/**
-Limits how much is read from a database. Accounts that share a pool can write anything to its file, such as endless rows or texts as large as the disk.
-SQLite reads each row fast, so limits on rows and characters also limit the time.
-*/
+/** Limits how much is read from a database, because accounts that share a pool can write endless rows and texts to its file. This also limits the time. */
 import type {DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
 import {changedByHand, databaseProblem} from './failures.js';
 

@@ -65,7 +65,6 @@ function setPoolValue(statements: PoolStatements, name: string, raw: string | un
 	}
 }
 
-/** Returns the first free position at or after this time. */
 function positionAt(statements: PoolStatements, microseconds: number): number {
 	let position = microseconds;
 	while (statements.idAt.get(position) !== undefined) {

@@ -38,20 +38,14 @@ const rarestTryMs = 250;
 const longWaitMs = 3000;
 const longWaitersTryMs = 120;
 
-/**
-Returns a random pause before the next attempt, because equal pauses would end at the same time. Each attempt takes 0.1 ms of CPU time, so too many would
-slow down the process that holds the lock.
-*/
+/** Returns a random pause, because equal pauses would end at the same time. Each attempt takes 0.1 ms of CPU time and slows down the process with the lock. */
 const pauseMs = (waitedMs: number): number =>
 	1 + Math.random() * (waitedMs < longWaitMs ? Math.min(waitedMs + 1, rarestTryMs) : longWaitersTryMs);
 
 export type Form<Name extends string> = {
 	/** Creates all missing tables in a separate transaction. The database is either an old one, or new and not visible to others yet. */
 	readonly prepare: (database: DatabaseSync, path: string) => void;
-	/**
-	Returns false if `prepare` must complete a database of an old version. Changes nothing. Throws a CanhazgpuError for a database of another program or a
-	later version, without tables, or with foreign contents.
-	*/
+	/** Returns false if `prepare` must complete an old database. Changes nothing. Throws for a database of another program or a later version, or without tables. */
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
 	/** Whether commits survive a power failure. */
 	readonly isDurable: boolean;
@@ -187,7 +181,6 @@ function holdOffStops(): () => void {
 	};
 }
 
-/** Fills a new file with a complete database: its tables and its journal mode. */
 function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	const connection = openExisting(path);
 	try {
@@ -199,10 +192,7 @@ function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	}
 }
 
-/**
-Throws a CanhazgpuError unless the database has the settings of {@link makeDatabase}. With other settings, SQLite could play back a rollback journal
-that another account has forged, or search for a free page forever.
-*/
+/** Throws unless the database has the settings of {@link makeDatabase}. Otherwise SQLite could play back a forged journal, or search for a free page forever. */
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
 	if (ask('journal_mode') !== 'wal') {
@@ -256,7 +246,7 @@ export class Database<Name extends string> {
 		this.#form = form;
 	}
 
-	/** Runs a transaction. `work` must be synchronous. It returns whether to commit, its result, and work for after the commit, while the lock is still held. */
+	/** Runs a transaction. `work` must be synchronous, and returns whether to commit, a result, and what to do after the commit, while the lock is still held. */
 	async write<Result>(
 		work: (statements: Statements<Name>) => {
 			readonly isKept: boolean;

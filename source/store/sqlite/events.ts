@@ -47,7 +47,6 @@ export function readEvents(statements: PoolStatements): RecentEvents {
 	return (typeof raw === 'string' ? parse(raw) : undefined) ?? none;
 }
 
-/** Adds an event to the database inside a transaction. Returns the events that are stored after that. */
 export function addEvent(statements: PoolStatements, event: string): RecentEvents {
 	const {sequence, recent} = readEvents(statements);
 	const next: RecentEvents = {
@@ -71,10 +70,7 @@ const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 /** Decodes the line of the signal file. Every account of the pool can write to the file, so its contents are only used to wake listeners. */
 export const decodeSignal = (text: string): RecentEvents | undefined => parse(text);
 
-/**
-Writes events to the signal file, and returns the written line. Called while the database is locked, so that the last signal belongs to the last
-change. If the file cannot be written, nothing is lost, because listeners also check the database, though less often.
-*/
+/** Writes events to the signal file while the database is locked, and returns the line. A failure only delays listeners, which also check the database. */
 export function signal(path: string, events: RecentEvents): string {
 	const text = encodeSignal(events);
 	try {

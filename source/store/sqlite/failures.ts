@@ -3,10 +3,8 @@ import {lockHolder} from './lock-holder.js';
 
 const ask = 'Ask the person who created the pool to add you to its group, or check the permissions of its directory.';
 
-/** Advice for a database that has become unusable. */
 export const makeAgain = 'Move it away, and create a new pool: canhazgpu admin --store embedded';
 
-/** Advice for contents that this program never writes. */
 export const changedByHand = `Somebody changed it by hand. ${makeAgain}`;
 
 type Problem = readonly [problem: string, hint: string];
@@ -71,7 +69,6 @@ export const databaseProblem = (
 		cause,
 	});
 
-/** Names the process that holds the lock, if known. */
 function lockedProblem(path: string): Problem {
 	const holder = lockHolder([path, `${path}-lock`]);
 	if (holder === undefined) {

@@ -41,7 +41,6 @@ export type Audience = {
 const besidesOf = (mode: number): readonly string[] =>
 	isOpenToOthers({mode}) ? ['-wal', '-signal', '-lock'] : ['-signal', '-lock'];
 
-/** The mode bits with which group and others may write. */
 const othersWrite = 0o022;
 
 /** File systems that several machines can share, by their numbers in Linux (linux/magic.h). */
@@ -190,10 +189,7 @@ function checkFile(path: string): void {
 	}
 }
 
-/**
-Checks the files of a database before each opening, because the pool's owner can replace them. Throws `store-unreachable` if other accounts could have
-made the files. Also throws file system errors.
-*/
+/** Checks the files before each opening, because the pool's owner can replace them. Throws `store-unreachable` if others could have made them. */
 export function checkLocation(path: string): void {
 	checkDirectory(path);
 	checkFile(path);
@@ -268,10 +264,7 @@ function createFile(
 	}
 }
 
-/**
-Creates the directory and the database with the permissions of this audience, unless they exist. `fill` creates the tables in an empty file. Throws a
-CanhazgpuError if others could replace directory or database. Also throws file system errors.
-*/
+/** Creates a missing directory and database for this audience. `fill` creates the tables. Throws if others could replace them, and for file errors. */
 export function createLocation(
 	path: string,
 	audience: Audience,

@@ -21,16 +21,14 @@ export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from 
 /** Number of usage records to read in one transaction, which takes about 20 ms. */
 const pageSize = 5000;
 
-/** Number of usage records to pass on at once. */
 const portionSize = 500;
 
 type SqliteStoreOptions = {
 	readonly path: string;
 	/** Whether to create the file and its directory if they are missing. Otherwise a missing file is the error `no-pool`. */
 	readonly create: boolean;
-	/** Permissions of a new directory, whatever the umask is. Default: 0o700. Group and others never get write permission. */
+	/** Permissions of a new directory and a new file, whatever the umask is. Group and others never get write permission for the directory. */
 	readonly directoryMode?: number;
-	/** Permissions of a new file, whatever the umask is. Default: 0o600. */
 	readonly fileMode?: number;
 	readonly gid?: number;
 	/** The store's clock, in seconds. Default: the clock of this machine. */
@@ -85,10 +83,7 @@ type PageRow = {
 
 type PageQuestion = readonly [endSecond: number, raw: string, toSecond: number, size: number];
 
-/**
-Splits a text into lines, which are records, because JSON has no line breaks. Lines of foreign records are later skipped as invalid. Yields a few lines
-at a time, because a list of all lines would cost the garbage collector more time.
-*/
+/** Yields the lines of a text, a few at a time, which is cheaper than a list of all. Each line is a record, because JSON has no line breaks. */
 function* linesOf(text: string): Generator<readonly string[]> {
 	let lines: string[] = [];
 	let start = 0;

@@ -1,4 +1,3 @@
-/** Finds out which process keeps a file locked, and for how long others wait for it. */
 import {readFileSync, statSync} from 'node:fs';
 import process from 'node:process';
 
@@ -63,7 +62,6 @@ const changeOf = (path: string): string => {
 type Evidence = {
 	/** Returns a value that is different after each change of the pool. */
 	readonly changeOf: (path: string) => string;
-	/** Returns the process that keeps one of these files locked. Undefined if none or unknown. */
 	readonly holderOf: (paths: readonly string[]) => LockHolder | undefined;
 };
 

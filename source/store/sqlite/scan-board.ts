@@ -1,7 +1,4 @@
-/**
-Stores the scan that viewers share in a separate small database, because a scan must not wake listeners of the pool. Writing does not wait for the disk,
-because a scan need not survive a power failure.
-*/
+/** Keeps the shared scan in its own small database. A scan must not wake listeners of the pool, and writing need not wait for the disk. */
 import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';
 import type {ScanBoard} from '../../core/model/ports.js';

@@ -19,7 +19,6 @@ const frameHeaderBytes = 24;
 /** Maximum length of the journal, in pages. The journal is emptied after each change, so it contains at most the change of one killed process. */
 const mostFrames = 20_000;
 
-/** The bytes with which every database begins. */
 const magic = Buffer.from('SQLite format 3\0');
 
 const bytes = Buffer.alloc(kindOffset + 1);
@@ -67,10 +66,7 @@ const isLeafInJournal = (descriptor: number): boolean => {
 	return false;
 };
 
-/**
-Checks a database and its journal. Throws a CanhazgpuError if the list of tables does not fit into the first page. Must be called before this process
-opens the database with SQLite, because closing any descriptor of a file releases all of the process's locks on it.
-*/
+/** Throws if the list of tables does not fit into the first page. Must run before SQLite opens the file, because closing it here releases SQLite's locks. */
 export function checkSchemaPages(path: string): void {
 	const journal = `${path}-wal`;
 	const hasJournal = (lstatSync(journal, {throwIfNoEntry: false})?.size ?? 0) > 0;

@@ -9,7 +9,6 @@ const id = boundedColumn('id');
 /** Maximum length of a usage record to read, in bytes. Current records are shorter, but old versions wrote notes of any length. */
 const longestUsage = 16 * 2 ** 10;
 
-/** SQL for the usage records after a given record, oldest first. */
 const usageAfter = 'FROM history WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw';
 
 /** Maximum number of rows to remove at once. In a damaged file, an unlimited DELETE might never end. */

@@ -100,7 +100,6 @@ export class Watch {
 		};
 	}
 
-	/** Schedules the next check for the listener that tolerates the shortest delay. */
 	#pollLater(): void {
 		const mayBeLateMs = [...this.#listeners].map((listener) => listener.tolerableDelayMs?.() ?? 0);
 		clearTimeout(this.#timer);

@@ -8,7 +8,6 @@ export type Past = {
 	readonly to: number;
 	/** The load in each minute, oldest first. A minute can occur several times. A minute in which no process scanned is missing. */
 	readonly minutes: readonly MinuteLoads[];
-	/** Usage records of the leases that ended in this time, ordered by end. */
 	readonly usage: readonly UsageRecord[];
 };
 

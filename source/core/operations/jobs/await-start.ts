@@ -40,7 +40,7 @@ export async function persist<Result>(
 	}
 }
 
-/** Returns the numbers of the jobs on which a pending job depends. They never change, because an array is stored in one commit. */
+/** Returns the numbers of the jobs on which a pending job depends. These numbers never change, because an array is stored in one commit. */
 function concerningNumbers(job: Job, list: JobList): readonly number[] {
 	const jobs = soundJobs(list);
 	const concerning = [
@@ -72,10 +72,7 @@ type WaitOptions = {
 	readonly onStart?: (start: Start) => void;
 };
 
-/**
-Waits until a job may start: its dependencies have ended, its start time has come, and its array has a free slot. Returns the decision, which can
-also be that the job never starts. Undefined if the signal is aborted, or if `find` returns undefined because the job need not wait any longer.
-*/
+/** Waits until a job may start or never will (see {@link startOf}). Undefined if the signal is aborted, or if `find` returns undefined to end the wait. */
 export async function awaitStart(
 	world: World,
 	find: (list: JobList) => Job | undefined | Promise<Job | undefined>,

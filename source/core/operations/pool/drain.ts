@@ -45,10 +45,7 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 	};
 }
 
-/**
-Takes GPUs out of service, or changes the reason. Returns which of the GPUs are still held. Throws `impossible` for an unknown id, `usage` for a long
-reason, `pool-garbage` if the record cannot be replaced.
-*/
+/** Takes GPUs out of service, or changes the reason. Returns those still held. Throws `usage` for a long reason, and otherwise like {@link undrain}. */
 export const drain = async (
 	world: EngineWorld,
 	requester: Requester,

@@ -24,10 +24,7 @@ const change = async (
 	});
 };
 
-/**
-Sets and unsets policy keys, all or none. Returns the keys with a new value, and their old values.
-Throws `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be read.
-*/
+/** Sets and unsets policy keys, all or none. Returns the keys with a new value, and their old values. Throws like {@link planPolicy}. */
 export const changePolicy = async (world: EngineWorld, requester: Requester, changes: readonly PolicyChange[]) =>
 	change(planPolicy, world, requester, changes);
 

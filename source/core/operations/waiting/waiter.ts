@@ -344,8 +344,7 @@ export class Waiter {
 				// A conflict needs no retry: the next read shows whether a heartbeat is still due.
 				await store.commit(planEntryHeartbeat(snapshot, renewed));
 				this.#lastHeartbeat = snapshot.now;
-				// Continues without a new read, because heartbeats are most of the work in a long queue. A grant based on the old
-				// read conflicts and is retried.
+				// Continues without a new read, because heartbeats are most of the work in a long queue. If that read is outdated, a grant conflicts and is retried.
 			}
 
 			let recordSeen = async (): Promise<void> => undefined;

@@ -25,7 +25,6 @@ type Chosen = {readonly kept: readonly Candidate[]; readonly chosen: readonly Ca
 
 type Order = (gpu: Candidate) => readonly number[];
 
-/** Orders GPUs that were never used first, then by the time of the last release, then by index. */
 const leastRecentFirst: Order = ({lastReleased = -Infinity, index}) => [lastReleased, index];
 
 const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleased = -Infinity, index}) => [
@@ -45,7 +44,6 @@ export function linkCost(link: GpuLink | undefined): number {
 	return link === undefined ? unknownLinkCost : (linkCosts[link] ?? 100 - Math.min(99, Number(link.slice(2))));
 }
 
-/** Returns the cost of the worst link in a set, and the sum of all costs. Both are 0 if the set has no links. */
 function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): readonly [worst: number, sum: number] {
 	let worst = 0;
 	let sum = 0;
@@ -116,7 +114,6 @@ function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly num
 /** With more free GPUs than this, scoring every set would take too long. */
 const mostForAllSets = 16;
 
-/** Yields all subsets of this size, in the order of the items. */
 function* setsOf<Item>(items: readonly Item[], count: number, from = 0): Generator<readonly Item[]> {
 	if (count === 0) {
 		yield [];
@@ -134,7 +131,6 @@ type Sets = Iterable<readonly Candidate[]>;
 
 type Score = (set: readonly Candidate[]) => readonly number[];
 
-/** Returns the best set, or the first of several equally good ones. */
 function bestSet(sets: Sets, scoreOfSet: Score): readonly Candidate[] | undefined {
 	let best: {readonly set: readonly Candidate[]; readonly score: readonly number[]} | undefined;
 	for (const set of sets) {

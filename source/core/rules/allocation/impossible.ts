@@ -26,7 +26,6 @@ function listOf(instances: readonly InstanceOfGpu[]): string {
 	return `${named.join(', ')}${instances.length > fewInstances ? ` and ${instances.length - fewInstances} more` : ''}`;
 }
 
-/** Lists MIG instances by profile, the smallest first: `3 of 1g.10gb, 1 of 3g.40gb`. */
 const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 	byProfile(instances)
 		.map(({profile = 'an unknown profile', instances: all}) => `${all.length} of ${profile}`)

@@ -47,7 +47,6 @@ export function isModel(name: string, wanted: string): boolean {
 	return missing.length === 0;
 }
 
-/** Compares two compute capabilities, such as `10.0` and `8.0`. Undefined if one of them is not a version. */
 function isComputeAtLeast(capability: string, least: string): boolean | undefined {
 	const [major = NaN, minor = 0] = capability.split('.').map(Number);
 	const [leastMajor = NaN, leastMinor = 0] = least.split('.').map(Number);
@@ -68,7 +67,6 @@ export function meets(
 	reading: GpuReading | undefined,
 ): boolean | OwnQuality {
 	let unknown: OwnQuality | undefined;
-	/** Notes an unknown quality. Returns false if the GPU lacks the quality. */
 	const mayHave = (quality: OwnQuality, answer: boolean | undefined): boolean => {
 		if (answer === undefined) {
 			unknown ??= quality;
@@ -143,7 +141,6 @@ type Facts = {
 	readonly isHopeful: boolean;
 };
 
-/** Returns the groups of GPUs that meet the need, even groups with fewer GPUs than requested. */
 function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts): readonly GpuGroup[] {
 	const {ids, need = {}, count} = wanted;
 	const gpus = (ids ?? readings.map((_, index) => index)).filter((index) => {

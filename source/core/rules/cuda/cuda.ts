@@ -1,4 +1,3 @@
-/** Chooses a job's CUDA installation, and the variables that select it. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {CudaInstallation, CudaSearch} from '../../model/cuda.js';
 
@@ -20,7 +19,6 @@ const compareVersions = (one: string, other: string): number => {
 	return position === undefined ? 0 : (a[position] ?? 0) - (b[position] ?? 0);
 };
 
-/** Returns the newest matching installation. If several have the same version, returns the first. */
 export const chooseCuda = (
 	installations: readonly CudaInstallation[],
 	wanted: string,
@@ -29,10 +27,7 @@ export const chooseCuda = (
 	return meant.toSorted((a, b) => compareVersions(b.version, a.version))[0];
 };
 
-/**
-Returns the newest CUDA installation of a version that matches {@link cudaVersionPattern}. `supported` is the driver's newest version, if known.
-@throws CanhazgpuError `impossible` if there is none. The error lists the installations and what the driver supports.
-*/
+/** Returns the newest installation for {@link cudaVersionPattern}. Throws `impossible` if there is none. `supported` is the driver's newest version, if known. */
 export function requireCuda(search: CudaSearch, wanted: string, supported: string | undefined): CudaInstallation {
 	const chosen = chooseCuda(search.installations, wanted);
 	if (chosen !== undefined) {

@@ -78,7 +78,6 @@ type AllocationRequest = {
 	readonly strategy?: StrategyName;
 	readonly links?: GpuLinks;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
-	/** The account's `max-gpus`. Undefined without such a limit, and for root. */
 	readonly limit?: Limit | undefined;
 	readonly groups?: readonly string[] | undefined;
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
@@ -98,7 +97,6 @@ type Picked =
 
 const heldKinds: ReadonlySet<string> = new Set(['leased', 'shared', 'split', 'garbage']);
 
-/** Returns whether the GPU is unavailable only because of its leases, its MIG mode or its unreadable record. */
 const isHeld = (
 	answer: GpuCandidate | GpuBlock,
 ): answer is Extract<GpuBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> => heldKinds.has(answer.kind);
@@ -208,10 +206,7 @@ function pickInstances(
 	return taken.length < wanted.count ? {kind: 'short', available: candidates.length, blocked} : {kind: 'picked', taken};
 }
 
-/**
-Plans a grant of everything requested, or nothing. The plan expects the chosen GPUs and the whole queue as read, so that a request that joins in
-the meantime is never overtaken. `snapshot` must contain no expired leases: see planExpiry in lease-changes.ts.
-*/
+/** Plans a grant of everything or nothing. Expects the whole queue as read, so that nobody who joins meanwhile is overtaken. `snapshot` has no expired leases. */
 export function allocate(
 	snapshot: Snapshot,
 	observation: Observation,

@@ -38,9 +38,8 @@ type QueueGrantOptions = {
 	readonly force?: boolean;
 	/** Order of the free GPUs. Defaults to the strategy of the policy. */
 	readonly preference?: Preference;
-	/** GPU groups that can serve the entry. Defaults to the groups stored in the entry. */
+	/** GPU groups and MIG instances that can serve the entry. Both default to those stored in the entry. */
 	readonly groups?: readonly GpuGroup[];
-	/** MIG instances that can serve the entry. Defaults to those stored in the entry. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
 	readonly isUsableInstance?: (instance: InstanceOfGpu) => boolean;
 };

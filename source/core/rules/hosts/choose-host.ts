@@ -12,7 +12,6 @@ export type HostAnswer =
 			/** Seconds until each GPU is free, by index. Absent for a GPU that is out of service, or held for an unknown time. */
 			readonly freeInSeconds: ReadonlyMap<number, number>;
 			readonly waitingCount: number | undefined;
-			/** The room under the limit of our account there. Undefined without a limit, and if unknown. */
 			readonly room?: AccountRoom | undefined;
 	  }
 	| {readonly host: string; readonly error: string};
@@ -43,7 +42,6 @@ type Chosen = Omit<Extract<HostChoice, {kind: 'chosen'}>, 'unanswered'> & {reado
 /** An unknown queue ranks between an empty queue and a queue of one. */
 const unknownQueue = 0.5;
 
-/** Returns how many GPUs the limit of our account leaves, and how many it can ever have. */
 function roomFor({type, need}: AskedOfHosts, {room, waitingCount}: Extract<HostAnswer, {observation: Observation}>) {
 	const hasSlack = room?.hasSlack === true && type === 'manual' && !isPartOfGpu(need);
 	return {
@@ -98,7 +96,7 @@ const orderOf = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly numbe
 	waitingCount,
 ];
 
-/** Chooses a host for a request. GPU ids in `wanted` are those of the chosen host. `answers` are in order of preference. */
+/** Chooses a host. GPU ids in `wanted` are those of the chosen host. `answers` are in order of preference. */
 export function chooseHost(wanted: AskedOfHosts, answers: readonly HostAnswer[]): HostChoice {
 	const judged = answers.map((answer) => ({host: answer.host, judgement: judge(wanted, answer)}));
 	const [best] = judged
@@ -123,7 +121,7 @@ export function chooseHost(wanted: AskedOfHosts, answers: readonly HostAnswer[])
 	};
 }
 
-/** Returns a host with enough free GPUs and no queue. On others, the request would wait again. It now waits on `current`, without holding GPUs. */
+/** Returns a host with enough free GPUs and no queue, for a request that holds no GPUs on `current`. On a host with a queue, the request would wait again. */
 export function hostToMoveTo(
 	wanted: AskedOfHosts,
 	current: string,

@@ -1,4 +1,3 @@
-/** State changes of jobs, and the plans that store them. */
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Job, SoundJobRecord} from '../../model/jobs.js';
 import type {Host} from '../../model/ports.js';
@@ -14,7 +13,6 @@ export const taken = (job: Job, token: string, {machineId, bootId, self}: Host):
 
 const cancellerText = ({cancelledBy = ''}: Job): string => `cancelled by ${cancelledBy}`;
 
-/** Says who cancelled a job, and through which interface. */
 const cancellationText = (job: Job): string =>
 	cancellerText(job) + (job.cancelledVia === undefined ? '' : ` via ${job.cancelledVia}`);
 
@@ -105,7 +103,6 @@ export const retried = (job: Job, token: string, {machineId, bootId, self}: Host
 export type JobContext = {
 	readonly now: number;
 	readonly host: string;
-	/** The account that makes the change. Absent for the owner and for automatic changes. */
 	readonly account?: string;
 };
 

@@ -8,6 +8,5 @@ export const jobIdOf = ({number, array}: Named): string =>
 
 export const isJobId = (text: string): boolean => /^[1-9]\d{0,8}(?:_\d{1,9})?$/v.test(text);
 
-/** Returns the job with this id, or all jobs of the array with this id. */
 export const jobsNamed = <Each extends Named>(jobs: readonly Each[], id: string): readonly Each[] =>
 	jobs.filter((job) => jobIdOf(job) === id || String(job.array?.id) === id);

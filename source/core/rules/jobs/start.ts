@@ -1,4 +1,3 @@
-/** Decides when a pending job may start, and when it never will. */
 import type {Dependency, Job, JobState} from '../../model/jobs.js';
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {isJobId, jobIdOf, jobsNamed} from './ids.js';
@@ -38,7 +37,6 @@ export function dependencyState({id, isAny}: Dependency, jobs: readonly Job[]): 
 	return by === undefined ? {kind: named.every((job) => isOver(job)) ? 'met' : 'waits'} : {kind: 'failed', by};
 }
 
-/** Whether a job waits for itself, directly or indirectly. */
 export function isInCycle(job: Job, jobs: readonly Job[]): boolean {
 	const seen = new Set<number>();
 	const reaches = ({after}: Job): boolean =>
@@ -91,13 +89,9 @@ const beforeInArray = (job: Job, jobs: readonly Job[]): number =>
 			(other.state !== 'pending' || other.array.index < job.array.index),
 	).length;
 
-/**
-Maximum time for which the record of a dependency may be missing. If a store was restarted without its data, wrappers put the records of jobs that have
-not ended back within about a minute. The record of an ended job does not come back.
-*/
+/** How long the record of a dependency may be missing. After a loss of data, wrappers put records of unfinished jobs back within a minute, and others stay lost. */
 const longestMissSeconds = 300;
 
-/** Returns the ids of dependencies that have no record. */
 export const missingIds = ({after}: Pick<Job, 'after'>, jobs: readonly Job[]): readonly string[] =>
 	after.filter((dependency) => dependencyState(dependency, jobs).kind === 'unknown').map(({id}) => id);
 

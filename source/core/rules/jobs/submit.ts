@@ -43,7 +43,6 @@ export function checkAfter(after: JobRequest['after'], jobs: readonly Job[]): vo
 	}
 }
 
-/** Returns the records to remove. Keeps jobs for which others wait. */
 function outdated(records: readonly SoundJobRecord[], now: number): readonly SoundJobRecord[] {
 	const jobs = records.map(({job}) => job);
 	const awaited = new Set(jobs.filter((job) => !isOver(job)).flatMap(({after}) => after.map(({id}) => id)));

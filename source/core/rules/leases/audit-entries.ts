@@ -34,7 +34,6 @@ function partiesOf(
 
 const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
 
-/** Returns whether an audit record describes the end of this part of a lease. */
 export const isEndOf = ({kind, leaseId, gpus, instances}: AuditRecord, {index, lease}: HeldPart): boolean =>
 	endKinds.has(kind) &&
 	leaseId !== undefined &&
@@ -80,7 +79,6 @@ function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 	};
 }
 
-/** Returns an audit record about a lease without the kind, which the caller adds. */
 export const auditEntryOf = (parts: readonly HeldPart[], context: AuditContext): Omit<AuditRecord, 'kind'> =>
 	leaseFacts(parts, context);
 
@@ -114,7 +112,6 @@ export function endingEntries(
 	});
 }
 
-/** Returns the audit records of extended leases: one for each lease and new expiry time. */
 export function extensionEntries(extended: readonly HeldPart[], context: AuditContext): readonly AuditRecord[] {
 	const endOf = ({lease: {expiryTime, endsBy}}: HeldPart): number | undefined => expiryTime ?? endsBy;
 	const groups = Map.groupBy(extended, (part) => JSON.stringify([part.lease.leaseId ?? part.index, endOf(part)]));

@@ -47,7 +47,6 @@ const sharedRecordOf = (change: HoldingChange): SharedRecord | undefined =>
 			: undefined
 		: change.holding.sharedBy?.record;
 
-/** Returns the latest of the ends, which is stored in the record of the free GPU. */
 const lastEnding = (ends: ReadonlyArray<Extract<HoldingChange, {kind: 'end'}>>) =>
 	ends.toSorted((a, b) => b.ending.endTime - a.ending.endTime)[0]!;
 

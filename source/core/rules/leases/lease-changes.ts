@@ -39,10 +39,7 @@ export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: 
 /** In a long queue, a waiting command checks this many entries at the front for live processes, and on average as many others. */
 const judgedCount = 8;
 
-/**
-Returns which entries a waiting command checks for live processes after a read: the first ones, those that hold GPUs, and a random sample. Each check
-inspects a process, and 200 such commands may be waiting. `random` returns a number in [0, 1).
-*/
+/** Returns which entries a waiting command checks: the first, those with GPUs, and a random sample, because each check inspects a process. `random` is in [0, 1). */
 export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
 	const holding = new Set(holdingsIn(gpus).map(({lease}) => lease.partialQueueId));
 	const judged = new Set(
@@ -156,7 +153,6 @@ export const planChange = (
 });
 
 type Extension = {
-	/** Returns the new end in store time. */
 	readonly expiryOf: (lease: Lease) => number;
 	readonly keepUntil?: number | undefined;
 };

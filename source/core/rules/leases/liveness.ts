@@ -22,7 +22,7 @@ type Patience = {
 const leasePatience: Patience = {limitSeconds: 15 * 60, watchSeconds: leaseHeartbeatSeconds + 10};
 const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartbeatSeconds + 10};
 
-/** After about two missed heartbeats, GPUs are no longer kept for a queue entry. It keeps its position, and GPUs are kept again after the next heartbeat. */
+/** After about two missed heartbeats, no GPUs are kept for a queue entry until the next heartbeat. The entry keeps its position. */
 const answerPatience: Patience = {limitSeconds: entryHeartbeatSeconds + 10, watchSeconds: entryHeartbeatSeconds};
 
 export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
@@ -275,7 +275,6 @@ export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>)
 		: undefined;
 }
 
-/** Returns whether a process must send a heartbeat for its lease or entry: because the interval has passed, or because of a watch. */
 const isHeartbeatDue = (lastSign: number, silence: Silence | undefined, now: number, seconds: number): boolean =>
 	silence !== undefined || Math.abs(now - lastSign) >= seconds;
 

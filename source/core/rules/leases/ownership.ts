@@ -45,7 +45,6 @@ export const isSameLease = (a: Lease, b: Lease): boolean =>
 
 export const owns = (requester: Requester, held: Lease | QueueEntry): boolean => ownerOf(held) === requester.account;
 
-/** Returns whether the requester may change a lease or entry. Root may change all, and other users their own. */
 export const mayChange = (requester: Requester, held: Lease | QueueEntry): boolean =>
 	owns(requester, held) || isRoot(requester);
 

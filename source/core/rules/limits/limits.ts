@@ -144,10 +144,7 @@ export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}:
 	}
 }
 
-/**
-Returns the preconditions of a grant to an account with a limit: nothing that the account could hold has changed since the read. Records that the
-plan expects anyway are left out, and so are values that a commit cannot compare.
-*/
+/** Returns the preconditions of a grant to an account with a limit: all that it could hold is unchanged. Omits values that are `expected` or not comparable. */
 export const limitExpectations = (
 	gpus: readonly GpuRecord[],
 	limit: Limit | undefined,

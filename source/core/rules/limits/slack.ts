@@ -30,10 +30,7 @@ const newestFirst = ({lease: a}: Pick<SlackLease, 'lease'>, {lease: b}: Pick<Sla
 
 type Pooled = StoredPolicy & Pick<Snapshot, 'gpus' | 'now'>;
 
-/**
-Returns the marked reservations, the newest first. While an account exceeds its limit, its newest reservations count as beyond the limit. An unreadable
-policy limits nobody.
-*/
+/** Returns the marked reservations, the newest first. The newest are beyond the limit while their account exceeds it. An unreadable policy limits nobody. */
 export function slackLeasesIn(snapshot: Pooled): readonly SlackLease[] {
 	const {gpus, now} = snapshot;
 	if (gpus.every((record) => record.kind !== 'leased' || record.lease.slack === undefined)) {

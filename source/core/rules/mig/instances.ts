@@ -34,7 +34,7 @@ export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): 
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
 	reading === undefined ? true : modeDoubtOf(reading) === undefined ? reading.isMigEnabled !== true : undefined;
 
-/** Returns the number of an instance. If unknown, uses its position in the list, because the tools list instances by number. */
+/** Returns the number of an instance, or else its position in the list, because the tools list instances by number. */
 const numberOf = ({number}: MigInstance, position: number): number => number ?? position;
 
 /** Returns all MIG instances of a GPU. Empty if the GPU is not in MIG mode, and undefined if unknown. */

@@ -6,7 +6,6 @@ import {labelOf, ownerOf} from '../leases/ownership.js';
 import {alertsWrite} from '../pool/alerts.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from './reminder.js';
 
-/** Returns the recorded overuses whose owner was not reminded yet. */
 function overusesDue({overuse, gpus, now}: Snapshot, sender: ReminderSender) {
 	const holdings = holdingsIn(gpus);
 	return overuse
@@ -23,7 +22,6 @@ function overusesDue({overuse, gpus, now}: Snapshot, sender: ReminderSender) {
 		});
 }
 
-/** Returns the alerts about unreserved use whose account was not notified yet. */
 const squattersDue = ({alerts, now}: Snapshot, sender: ReminderSender) =>
 	alerts
 		.filter(({kind, account, isTold}) => kind !== 'health' && account !== undefined && isTold !== true)
@@ -32,7 +30,6 @@ const squattersDue = ({alerts, now}: Snapshot, sender: ReminderSender) =>
 			return {alert, dueIn: (due ?? Infinity) - now};
 		});
 
-/** Returns the reservations that went back and whose owner was not notified yet. */
 const returnsDue = ({returned = [], now}: Snapshot, sender: ReminderSender) =>
 	returned.map((note) => ({
 		note,

@@ -1,4 +1,3 @@
-/** The events about which people can be notified, and which of them a person wants. */
 import {afterQuiet, type QuietTime} from './quiet.js';
 
 export const noticeEvents = ['expiry', 'idle', 'granted', 'overuse', 'job-ended', 'squatter'] as const;

@@ -7,7 +7,6 @@ import {beyondLimitOf} from '../limits/slack.js';
 import {offeredKeepSeconds, parkedAfterSeconds, parkedOf, warningOf} from '../policy/idle-rules.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from './reminder.js';
 
-/** A fact of which the owner was not reminded yet. */
 type Unreminded = {
 	/** Store time from which the owner can be reminded. */
 	readonly due: number;
@@ -64,7 +63,7 @@ function warningsDue(
 	};
 }
 
-/** Returns the idle reservations whose owner was not reminded of the warning. GPUs in `written` already have a change, so they come a second later. */
+/** Returns the reminders about idle reservations. GPUs in `written` already have a change, so their reminders come a second later. */
 export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: ReadonlySet<number>): DueReminders =>
 	warningsDue(snapshot, sender, written, {
 		kind: 'idle',
@@ -85,7 +84,6 @@ export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: Rea
 		reminded: (lease) => ({...lease, idle: lease.idle && {...lease.idle, remindedOf: lease.idle.deadline}}),
 	});
 
-/** Returns the reservations beyond their limit whose owner was not reminded of the warning yet. `written`: see {@link idleDue}. */
 export const beyondLimitDue = (
 	snapshot: Snapshot,
 	sender: ReminderSender,
@@ -110,7 +108,6 @@ export const beyondLimitDue = (
 		reminded: (lease) => ({...lease, slack: lease.slack && {...lease.slack, remindedOf: lease.slack.deadline}}),
 	});
 
-/** Returns the parked reservations whose owner was not notified yet. `written` is as for {@link idleDue}. */
 export const parkedDue = (snapshot: Snapshot, sender: ReminderSender, written: ReadonlySet<number>): DueReminders =>
 	warningsDue(snapshot, sender, written, {
 		kind: 'parked',

@@ -21,18 +21,15 @@ export type Reminder = {
 	/** Reserved memory and memory in use. Absent for a whole GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
-	/** Store times of the start, the deadline and the reminder. `keepSeconds` is the offered time to keep the GPUs. */
+	/** The times here and below are store times. `now` is the time of the reminder, and `keepSeconds` is the offered time to keep the GPUs. */
 	readonly idle?: {
 		readonly since: number;
 		readonly deadline: number;
 		readonly now: number;
 		readonly keepSeconds: number;
 	};
-	/** The limit that the account exceeds, and the store times of the deadline and the reminder. */
 	readonly beyondLimit?: {readonly mostGpus: number; readonly deadline: number; readonly now: number};
-	/** Store times: since when GPUs hold memory without load, and when the reminder was recorded. */
 	readonly parked?: {readonly since: number; readonly now: number};
-	/** Why the GPUs went back, and store times: when they did, and when the reminder was recorded. */
 	readonly reclaimed?: {readonly reason: ReturnNote['reason']; readonly endedAt: number; readonly now: number};
 	readonly note?: string;
 	readonly owner?: string;

@@ -93,7 +93,6 @@ export function parseTarget(text: string): Parsed {
 	};
 }
 
-/** Returns the problem of the first invalid item of a list, with the item's number. */
 export function targetsProblem(items: readonly string[]): string | undefined {
 	for (const [index, item] of items.entries()) {
 		const parsed = parseTarget(item);

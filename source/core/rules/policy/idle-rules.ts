@@ -1,4 +1,3 @@
-/** The policy for returning idle GPUs to the pool, and its consequences for one lease. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Lease, Snapshot} from '../../model/types.js';
 import {policyRows, policyValue, type StoredPolicy} from './policy.js';
@@ -49,7 +48,7 @@ export function warningOf({idle, keepUntil = 0}: Lease, snapshot: Clocked): Warn
 /** A reservation is called parked after this time with memory in use and without load. */
 export const parkedAfterSeconds = 2 * 60 * 60;
 
-/** A reservation that has held memory without load for a long time. It never goes back because of that. */
+/** A reservation that has held memory without load for a long time. Being parked is no reason to return a reservation to the pool. */
 export type Parked = {readonly since: number};
 
 /** Returns since when a lease is parked. Undefined if it is not, if its owner keeps it, and if the last observation is too old. */
@@ -64,7 +63,6 @@ export function parkedOf({parked, keepUntil = 0}: Lease, snapshot: Clocked): Par
 		: {since: parked.since};
 }
 
-/** Returns until when an idle lease is kept. Undefined if that time has passed. */
 export const keptUntil = ({keepUntil}: Lease, {now}: Pick<Snapshot, 'now'>): number | undefined =>
 	keepUntil === undefined || keepUntil <= now ? undefined : keepUntil;
 

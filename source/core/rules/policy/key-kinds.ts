@@ -1,4 +1,3 @@
-/** The kinds of values that a key of the policy can have. */
 import {secondsOf, shortestHoldSeconds} from '../leases/durations.js';
 
 export type PolicyKey<Value> = {
@@ -6,7 +5,7 @@ export type PolicyKey<Value> = {
 	readonly expects: string;
 	/** The default, in the spelling that users type. */
 	readonly fallback: string;
-	/** The value while the policy cannot be read. It is the strictest one for keys that protect users from each other. */
+	/** The value while the policy cannot be read: the strictest one for keys that protect users from each other. */
 	readonly inDoubt: {
 		readonly value: Value;
 		readonly words: string;

@@ -1,4 +1,3 @@
-/** The keys of the policy that limit accounts, for everybody, for one user and for one Unix group. */
 import {mostGpus} from '../../model/observation.js';
 import {readHoldSeconds, type PolicyKey} from './key-kinds.js';
 

@@ -18,7 +18,6 @@ export const unknownKey = (key: string, guess?: string): CanhazgpuError =>
 
 const nothingChanged = 'Nothing was changed. See the current policy: canhazgpu admin --policy';
 
-/** Throws `usage` for an unknown key or an invalid value, and `impossible` for a value that this pool cannot have. */
 function checkValue(key: string, value: string, gpuCount: number): void {
 	const definition = definitionOf(key);
 	if (definition === undefined) {

@@ -12,7 +12,6 @@ export type Policy = {
 	readonly [Name in PolicyKeyName]: (typeof policyKeys)[Name] extends PolicyKey<infer Value> ? Value : never;
 };
 
-/** Returns the effective value of a key. Undefined for an invalid value, such as a value of a later version. */
 function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): unknown {
 	const {read, fallback, inDoubt} = policyKeys[name] as PolicyKey<unknown>;
 	const stored = policy.get(name)?.value;

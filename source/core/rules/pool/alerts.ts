@@ -17,7 +17,6 @@ const returnSeconds = 86_400;
 /** The greatest number of kept notes, so that the record stays small. */
 const mostReturns = 64;
 
-/** Returns the notes about returned reservations that are still of interest. */
 const recentReturns = (returned: readonly ReturnNote[], now: number): readonly ReturnNote[] =>
 	returned.filter(({endedAt}) => Math.abs(now - endedAt) < returnSeconds).slice(-mostReturns);
 
@@ -41,7 +40,6 @@ export const alertsWrite = (
 /** How long nothing is granted after a loss of data, so that holders can notice it and restore their leases. */
 const pauseAfterLossSeconds = 5;
 
-/** Returns for how many seconds grants are suspended after a loss of data. */
 export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
 	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + pauseAfterLossSeconds - now;
 	// If the restore is further in the future, the store's clock has been set back since. Grants are then not suspended.
@@ -63,7 +61,6 @@ type Shown = {
 const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
 
-/** Merges the alerts known before a loss of data with those found after it. Omits duplicates. */
 export function mergedAlerts(known: readonly Alert[], found: readonly Alert[]): readonly Alert[] {
 	const keys = new Set(found.map((alert) => keyOf(alert)));
 	return [...known.filter((alert) => !keys.has(keyOf(alert))), ...found];

@@ -1,4 +1,3 @@
-/** Explains who holds the memory of a GPU, and what to do about memory without a listed process. */
 import type {DeviceHolder, DeviceHolders, HolderState} from '../../model/device-holders.js';
 import type {GpuProcess, GpuReading} from '../../model/types.js';
 import {memoryOf} from '../usage/share-usage.js';
@@ -12,7 +11,6 @@ export type MemoryHolder = DeviceHolder & {
 
 /** Advice to the user about the memory in use. Shown in this order. */
 export type HolderAdvice =
-	/** Only the driver's own memory is in use. */
 	| {readonly kind: 'nothing-held'}
 	/** Processes of this user that the tool does not list hold memory. */
 	| {readonly kind: 'end-own'; readonly pids: readonly number[]}

@@ -1,7 +1,4 @@
-/**
-Restores data that a store has lost. A process that has read the pool before finds the loss by the store's revision, and writes back the records as
-it had read them. Records that were written after the loss are never touched.
-*/
+/** Restores data that a store has lost. A process that has read the data before writes them back, but changes no records that were written since. */
 import {instancesHeld, usageOf} from '../leases/holding-changes.js';
 import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
@@ -40,7 +37,6 @@ export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool,
 const isPoolRecordAlone = ({revision: known}: Snapshot, {revision: found}: Snapshot): boolean =>
 	found.count >= known.count && (found.run === known.run || found.base >= known.count);
 
-/** Reasons of ends that happen without a user's command. */
 const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 	'expired',
 	'holder-died',
@@ -134,7 +130,7 @@ const restoreLeases = (index: number, leases: readonly Lease[], capacityMiB: num
 const isInWayOf = ({mig}: Lease, {mig: other}: Lease): boolean =>
 	mig === undefined || other === undefined ? mig !== other : mig.uuid === other.uuid;
 
-/** Restores lost shares on a GPU that has other shares now. Those stay, and lost shares that no longer fit are not restored. */
+/** Restores lost shares on a GPU that has other shares now. The other shares stay, and lost shares that no longer fit are not restored. */
 function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Restored | undefined {
 	const capacityMiB = found.capacityMiB ?? known.capacityMiB;
 	const knownOf = (lease: Lease): Lease | undefined => known.shares.find((one) => isSameLease(one, lease));
@@ -221,7 +217,6 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 			lease.holder.startTicks === holder.startTicks,
 	);
 
-/** Whether an entry has left the queue since the last read. The audit record of a grant shows this, too. */
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 

@@ -95,7 +95,6 @@ export type ShownState = GpuState | 'drained';
 /** Returns the state to show to people. For a drained GPU that is `drained`, while scripts get `error`. */
 export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) ? 'drained' : row.state);
 
-/** The greatest plausible difference between two clocks of a pool. */
 const clockSkewSeconds = 60;
 
 type Use = {

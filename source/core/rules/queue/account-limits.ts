@@ -1,7 +1,4 @@
-/**
-Applies `limits.max-gpus` to the requests of one account, and `agents.max-gpus` to those of all agents, first come, first served. Every whole GPU, share
-and MIG instance counts as one GPU. See `limit-tally.ts` for the rule.
-*/
+/** Applies `limits.max-gpus` to the requests of an account, and `agents.max-gpus` to those of all agents. Each GPU, share and MIG instance counts as one GPU. */
 import type {Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf} from '../leases/liveness.js';
@@ -25,7 +22,6 @@ export type OverLimit = {
 
 /** Why a request of an agent waits although GPUs may be free: `held` and `ahead` as for {@link OverLimit}, of all agents. */
 export type AgentLimit = Pick<OverLimit, 'held' | 'ahead'> & {
-	/** How many GPUs all agents together may hold. */
 	readonly most: number;
 };
 
@@ -40,9 +36,7 @@ export type AccountLimits = {
 	/** Returns why an entry must wait for other reservations of its account to end. Undefined if it need not. */
 	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
 	readonly overLimitFor: (count: number) => OverLimit | undefined;
-	/** Returns why an entry of the queue must wait for other agents. Undefined if it need not. */
 	readonly agentLimitOf: (entry: QueueEntry) => AgentLimit | undefined;
-	/** Returns why the caller's new request for a number of GPUs must wait for other agents. */
 	readonly agentLimitFor: (count: number) => AgentLimit | undefined;
 	/** Returns whether an entry waits for its account or for other agents to hold fewer GPUs, so that nothing is kept for it. */
 	readonly isHeldBack: (entry: QueueEntry) => boolean;
@@ -74,10 +68,8 @@ function groupByAccount({gpus, queue}: View) {
 	return {
 		waiting,
 		entries: Map.groupBy(waiting, (entry) => ownerOf(entry)),
-		/** Holdings by account, without those of waiting requests. */
 		granted: Map.groupBy(granted, ({lease}) => ownerOf(lease)),
 		grantedToAgents: granted.filter(({lease}) => isOfAgent(lease)).length,
-		/** Holdings of waiting requests, by the id of the entry. */
 		partial: Map.groupBy(
 			holdings.filter((holding) => isPartial(holding)),
 			({lease}) => lease.partialQueueId!,

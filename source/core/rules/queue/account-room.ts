@@ -1,11 +1,10 @@
-/** How many more GPUs an account can get at once, for `--on any`, which compares hosts. */
 import type {AccountRoom} from '../../model/other-hosts.js';
 import type {Snapshot} from '../../model/types.js';
 import type {Limit} from '../limits/limits.js';
 import {policyValue} from '../policy/policy.js';
 import {accountLimitsSeen} from './account-limits.js';
 
-/** Returns the room of an account under its `max-gpus`. Undefined without a limit. */
+/** Returns how many more GPUs an account can get under its `max-gpus`, for `--on any`, which compares hosts. Undefined without a limit. */
 export function accountRoomOf(snapshot: Snapshot, account: string, limit: Limit | undefined): AccountRoom | undefined {
 	if (limit === undefined) {
 		return undefined;

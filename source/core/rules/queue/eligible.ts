@@ -27,10 +27,7 @@ export const eligibleInstancesOf = (
 			eligibleInstances.findIndex((other) => other.uuid === uuid) === position,
 	);
 
-/**
-Returns the groups of GPUs that can serve an entry. Empty for an impossible entry, which any program can store. An entry for MIG instances has a single
-group: the GPUs with these instances.
-*/
+/** Returns the groups of GPUs that can serve an entry: none if it is impossible, which any program can store, and a single one for MIG instances. */
 export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup[] {
 	const {requestedIds, eligible} = entry;
 	const count = wantedCountOf(entry);

@@ -101,7 +101,6 @@ function occupantOf(lease: Lease, snapshot: Snapshot): Occupant {
 	};
 }
 
-/** Returns the forecasts for everything that agents hold. */
 const futuresOfAgents = (snapshot: Snapshot): readonly Future[] =>
 	holdingsIn(snapshot.gpus)
 		.filter(({lease}) => isOfAgent(lease) && lease.partialQueueId === undefined)
@@ -194,10 +193,7 @@ function createFutures(snapshot: Snapshot) {
 	};
 }
 
-/**
-Simulates the queue as if every lease ended as late as possible. Returns forecasts by entry id, but none for entries that are unreadable or cannot be
-served because of outages or their account's limit.
-*/
+/** Simulates the queue as if every lease ended as late as possible. Omits entries that are unreadable, or that outages or the limit of their account keep waiting. */
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
 	const futures = createFutures(snapshot);

@@ -1,4 +1,3 @@
-/** Computes from the audit log how long granted requests had waited. */
 import type {AuditRecord} from '../../model/types.js';
 
 export type JoinTimes = ReadonlyMap<string, number>;

@@ -9,7 +9,6 @@ import {wantedCountOf} from './eligible.js';
 type MutableTally = {
 	/** The number of GPUs that are held, without those of waiting requests. */
 	readonly held: number;
-	/** The number of GPUs that waiting requests want. */
 	ahead: number;
 	/** The number of GPUs that are held, or that waiting requests may still get within the limit. */
 	promised: number;
@@ -41,7 +40,6 @@ export type EntryState = {
 	readonly givesHoldings: (entry: QueueEntry) => boolean;
 };
 
-/** Counts the next entry of the queue under each limit that applies to it. */
 export function countEntry(
 	entry: QueueEntry,
 	bounds: readonly Bound[],
@@ -73,10 +71,7 @@ export function countEntry(
 	}
 }
 
-/**
-Returns the holdings of waiting entries that a grant must release in the same commit, so that no more than `most` GPUs are held.
-@param wanted - The number of GPUs in the grant that the tally does not count.
-*/
+/** Returns what waiting entries must release so that at most `most` GPUs are held. `wanted` is the number of GPUs in the grant that the tally does not count. */
 export const surplusOf = (
 	{over, promised, givenUp}: Tally,
 	most: number,

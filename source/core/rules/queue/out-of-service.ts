@@ -1,7 +1,4 @@
-/**
-Determines which GPUs and MIG instances are out of service. While an outage prevents an entry from being served, no GPU is kept for the entry, and after
-some time others may take the GPUs that it holds.
-*/
+/** Determines which GPUs and MIG instances are out of service. No GPU is kept for an entry that waits for them, and later others may take the GPUs that it holds. */
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
@@ -129,10 +126,7 @@ function outagesOn(
 	});
 }
 
-/**
-Returns the outages that GPU records, drains and a scan show. Empty after a failed scan, when nothing is granted anyway. The scan must not be newer
-than the snapshot, whose queue notes since when GPUs are in use.
-*/
+/** Returns the outages that GPU records, drains and a scan show, or none if the scan failed. The scan must not be newer than the snapshot. */
 export function outagesSeen(
 	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
 	observation: Observation,

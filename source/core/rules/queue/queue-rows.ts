@@ -21,7 +21,6 @@ export type QueueRow = {
 	/** False if others may take the GPUs that the entry holds or that are kept for it. */
 	readonly keepsHoldings: boolean;
 	readonly overLimit?: OverLimit;
-	/** Set if the entry waits for other agents to hold fewer GPUs. */
 	readonly agentLimit?: AgentLimit;
 	/** Seconds since the last heartbeat of an entry that has missed one. Undefined for all other entries. */
 	readonly silentSeconds: number | undefined;

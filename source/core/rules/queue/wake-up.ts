@@ -25,7 +25,6 @@ function leaseAfter({user = '?', left = []}: PoolEvent, {queue}: Snapshot): Leas
 	return {user, via: record?.kind === 'entry' ? record.entry.via : undefined, type: 'run', startTime: 0};
 }
 
-/** Returns how many earlier entries may take one of these GPUs, or any GPU if none are given. */
 function rankIn(snapshot: Snapshot, entryId: string, gpus: readonly number[] = []): number {
 	return rankFor(snapshot.queue, entryId, gpus, snapshot.gpus.length, accountLimitsSeen(snapshot).isHeldBack);
 }
@@ -111,7 +110,6 @@ export function endsLimit(before: Snapshot | undefined, after: Snapshot | undefi
 }
 
 type NextReadOptions = {
-	/** Seconds until the next lease or entry in the snapshot can end. `Infinity` if unknown. */
 	readonly nextEndSeconds: number;
 	readonly random: number;
 };

@@ -20,7 +20,6 @@ import {isGraceOver} from './spans.js';
 export const hasMarked = ({gpus}: Pick<Snapshot, 'gpus'>): boolean =>
 	gpus.some((record) => record.kind === 'leased' && record.lease.slack !== undefined);
 
-/** Returns the largest number of these GPUs that a single group contains. */
 const mostIn = (groups: readonly GpuGroup[], gpus: ReadonlySet<number>): number =>
 	Math.max(0, ...groups.map((group) => group.filter((index) => gpus.has(index)).length));
 

@@ -1,4 +1,3 @@
-/** Finds the reservations that may go back to the pool, and the requests that need their GPUs. */
 import type {EntryRecord, GpuGroup, Lease, LeaseIdle, Snapshot} from '../../model/types.js';
 import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
@@ -13,7 +12,6 @@ import {holdingsOf} from '../queue/queue.js';
 export type Candidate = {
 	readonly holdings: readonly Holding[];
 	readonly lease: Lease;
-	/** The idle time of the whole reservation. Undefined if a lease has none. */
 	readonly idle: LeaseIdle | undefined;
 	readonly hasIdle: boolean;
 };
@@ -87,7 +85,7 @@ export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 /** A waiting request takes a usable GPU within this time after its release. No request can use a GPU that has been free for longer. */
 const takenWithinSeconds = 60;
 
-/** Returns the requests that still lack GPUs after each request, in the order of the queue, has taken what it can use of these GPUs. */
+/** Returns the requests that still lack GPUs after each, in the order of the queue, has taken what it can use of `free`. */
 function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): readonly WaitingRequest[] {
 	const left = new Set(free);
 	return waiting.filter(({groups, usable, missing}) => {
@@ -106,7 +104,7 @@ function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): r
 export type Demand = {
 	/** Returns the first waiting request of another account that could use a GPU of this reservation. */
 	readonly wantedBy: (candidate: Candidate) => EntryRecord | undefined;
-	/** Returns such a request that also lacks GPUs. The GPUs of this reservation then count as free, so that no more reservations end than necessary. */
+	/** Like `wantedBy`, for a request that also lacks GPUs. The GPUs of this reservation then count as free, so that no more reservations end than necessary. */
 	readonly takenFor: (candidate: Candidate) => EntryRecord | undefined;
 };
 

@@ -5,7 +5,6 @@ import type {StoredPolicy} from '../policy/policy.js';
 import type {Finding} from '../pool/diagnosis.js';
 import {gpusSeenIn} from './sight.js';
 
-/** @param pidNamespace - The pid namespace of this process, if known. */
 export function judgeView(
 	policy: StoredPolicy,
 	observation: Observation,

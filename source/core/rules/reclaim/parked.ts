@@ -1,7 +1,4 @@
-/**
-Finds parked reservations: they hold memory, but no GPU of them had any load for hours. They are shown and reported to their owner, and never go back
-to the pool because of it.
-*/
+/** Finds parked reservations, which hold memory without load on any GPU for hours. They are shown and reported to their owner, but not returned to the pool. */
 import type {LeaseParked, Observation, Snapshot} from '../../model/types.js';
 import type {Candidate} from './candidates.js';
 import type {Pause, Sight} from './sight.js';
@@ -93,6 +90,5 @@ export function parkedAfter(
 	return seenAt - since >= settleSeconds ? spanFrom(since, seenAt) : undefined;
 }
 
-/** Whether a lease already has this record. */
 export const isSameParked = (one: LeaseParked | undefined, other: LeaseParked | undefined): boolean =>
 	one?.since === other?.since && one?.seen === other?.seen && one?.toldOf === other?.toldOf;

@@ -93,7 +93,6 @@ type Context = {
 	readonly demand: () => Demand;
 };
 
-/** Returns the idle time of a lease after a step. */
 function idleAfter(idle: LeaseIdle | undefined, step: Step): LeaseIdle | undefined {
 	return step.kind === 'set' || step.kind === 'warn' ? step.idle : step.kind === 'clear' ? undefined : idle;
 }

@@ -1,11 +1,10 @@
-/** Notes the reservations that go back to the pool, so that one process notifies their owner. */
 import type {Plan} from '../../model/plan.js';
 import type {ReturnNote, Snapshot} from '../../model/types.js';
 import {gpusOf, type Holding} from '../leases/holdings.js';
 import {labelOf, ownerOf} from '../leases/ownership.js';
 import {alertsWrite} from '../pool/alerts.js';
 
-/** Returns the change of the record of alerts. If that record cannot be read, the reservations end without a note. */
+/** Plans notes about reservations that went back to the pool, so that one process notifies the owners. Plans none if the record of alerts cannot be read. */
 export function noteReturns(
 	snapshot: Snapshot,
 	ended: readonly Holding[],

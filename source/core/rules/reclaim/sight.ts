@@ -10,17 +10,13 @@ export type Sight = {
 	/** Store time of the observation. */
 	readonly seenAt: number;
 	readonly memoryThresholdMiB: number;
-	/** Name of the host, for the audit log. */
 	readonly host: string;
-	/** False for an observation that is old or was made by another process. It can end idle times, but neither start nor continue them. */
+	/** False for an old observation, and for one of another process. Such an observation can end idle times, but neither start nor continue them. */
 	readonly canAdvance: boolean;
-	/** The pid namespace of this process, if known. */
 	readonly pidNamespace?: string | undefined;
 	/** The GPUs whose processes this observer could see before. */
 	readonly seenGpus?: ReadonlySet<number> | undefined;
-	/** The reservations that this observer sees without load, by their id. */
 	readonly pauses?: ReadonlyMap<string, Pause> | undefined;
-	/** The machine's monotonic clock at the time of the observation, if known. */
 	readonly timer?: GraceTimer | undefined;
 };
 
@@ -32,7 +28,6 @@ const hidesProcesses = (reading: Reading | undefined, {memoryThresholdMiB, pidNa
 	isUnusedForCertain({...reading, processes: []}, memoryThresholdMiB) === true &&
 	(reading.processes === undefined || mayHideProcess(reading, pidNamespace));
 
-/** Returns the GPUs whose processes an observer sees. */
 export const gpusSeenIn = ({gpus}: Observation, pidNamespace: string | undefined): readonly number[] =>
 	gpus
 		.filter((reading) => reading.processes !== undefined && !mayHideProcess(reading, pidNamespace))
@@ -41,7 +36,6 @@ export const gpusSeenIn = ({gpus}: Observation, pidNamespace: string | undefined
 /** `hidden`: everything is idle, but the observer has never seen the processes of a GPU. */
 type Verdict = 'idle' | 'used' | 'unknown' | 'hidden';
 
-/** Returns whether every GPU of the reservation is certainly idle, in use, or cannot be judged. */
 export function judge({holdings}: Candidate, {drains}: Snapshot, observation: Observation, sight: Sight): Verdict {
 	const verdicts = new Set(
 		holdings.map(({index}): Verdict => {

@@ -42,7 +42,6 @@ function kindOf(word: string): 'size' | 'compute' | 'profile' | 'strategy' | 'mi
 
 const kindsOfWhole: ReadonlySet<string> = new Set(['size', 'mixed', 'nvlink', 'strategy']);
 
-/** Sorts the words by their meaning. Throws `usage` for unknown or conflicting words. */
 function sortWords(text: string): Words {
 	const words = text.split(/[\s,]+/v).filter((word) => word !== '');
 	const byKind = Map.groupBy(words, kindOf);
@@ -94,7 +93,6 @@ export function parseNeeds(text: string): Needed {
 	return {need: Object.values(need).every((value) => value === undefined) ? undefined : need, strategy};
 }
 
-/** Adds the typed size of a share to the need. Throws `usage` for an invalid size, and for a share of a MIG instance. */
 function withShare(need: Need | undefined, typed: string): Need | undefined {
 	if (typed === '') {
 		return need;

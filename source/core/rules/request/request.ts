@@ -144,7 +144,6 @@ export type AcquireRequest = {
 	readonly tenure: AskedTenure;
 	readonly note?: string;
 	readonly via?: string;
-	/** Whether to grant GPUs despite use without a reservation or unknown readings. */
 	readonly force?: boolean;
 	readonly host?: string;
 };
@@ -161,7 +160,6 @@ export type Grant = {
 	readonly endsBy: number | undefined;
 	readonly keepUntil?: number | undefined;
 	readonly isBeyondLimit?: true;
-	/** How long a reservation lasts. Absent for a job. */
 	readonly durationSeconds?: number;
 	/** The GPUs' machine and their ids there, in the same order. Set by an engine such as Slurm, which manages several machines. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};

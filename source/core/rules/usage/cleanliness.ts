@@ -9,7 +9,6 @@ export type CleanRule = {
 	readonly limitMiB: (reading: GpuReading) => number | undefined;
 };
 
-/** Returns the rule that decides which GPUs are clean. Undefined if the policy does not require clean GPUs. */
 export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>): CleanRule | undefined {
 	const {baselines} = snapshot;
 	return policyValue(snapshot, 'clean') === 'off'

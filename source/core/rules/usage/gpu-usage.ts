@@ -37,7 +37,6 @@ function judgeClean(reading: GpuReading, {limitMiB}: CleanRule): GpuUsage {
 	return tenantsOf(processes).length > 0 || holdsMemory ? {kind: 'used', memoryUsedMiB, isDirty: true} : {kind: 'idle'};
 }
 
-/** Returns the memory that all MIG instances use together. Undefined if there are no instances, or if the use of one is unknown. */
 function memoryOfInstances({migInstances = []}: GpuReading): number | undefined {
 	const used = migInstances.map(({memoryUsedMiB}) => memoryUsedMiB).filter((memory) => memory !== undefined);
 	return used.length === 0 || used.length < migInstances.length
@@ -183,7 +182,6 @@ export function judgeInstance(
 			: {kind: 'idle'};
 }
 
-/** Whether no process runs on the MIG instance. Undefined if unknown. */
 export function isInstanceIdle(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,

@@ -1,7 +1,4 @@
-/**
-Decides how long a lease has been idle: no process on its GPU, and no memory in use beyond the driver's own. 0 %
-utilization alone is not idle. An unknown reading neither starts nor extends an idle time.
-*/
+/** Decides how long a lease has been idle: no process, and no memory in use beyond the driver's own. 0 % load is not enough. Unknown readings add no time. */
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
@@ -112,7 +109,6 @@ const spanOf = (
 			(span.uuid === undefined || uuid === undefined || span.uuid === uuid),
 	);
 
-/** Returns the seconds since the last scan that saw the GPU idle, or 0 if that is too long ago. */
 function gapSince({until}: IdleSpan, now: number): number {
 	const gap = until === undefined ? 0 : Math.max(0, now - until);
 	return gap > longestGapSeconds ? 0 : gap;

@@ -4,7 +4,6 @@ export type LeftByJob = {
 	readonly account: string;
 	readonly leaseId: string | undefined;
 	readonly endedAt: number;
-	/** Processes that the job has left on the GPU, and their children. */
 	readonly processes: readonly GpuProcess[];
 };
 

@@ -1,4 +1,3 @@
-/** Assigns the processes of a shared GPU to its shares, to find out how much memory each share uses. */
 import type {GpuProcess, GpuReading, Lease, Snapshot} from '../../model/types.js';
 import {isGone, isOnInstance, readingOf} from '../mig/instances.js';
 import {ownerOf} from '../leases/ownership.js';
@@ -59,7 +58,6 @@ export const isOverused = ({
 }): boolean =>
 	memoryMiB !== undefined && memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
 
-/** Returns how long a share has used more memory than it reserved. Undefined if no overuse is recorded. */
 export function overuseSecondsOf(
 	{overuse, now}: Pick<Snapshot, 'overuse' | 'now'>,
 	gpu: number,

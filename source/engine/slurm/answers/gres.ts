@@ -90,7 +90,6 @@ export function heldGres(detail: string): HeldGres {
 	return {gpus: gpus.toSorted((a, b) => a - b), unnamed, shards};
 }
 
-/** Returns the identified GPUs of which the job holds all or a part. */
 export const namedGpus = ({gpus, shards}: HeldGres): readonly number[] => [...gpus, ...shards.keys()];
 
 /** A job's requests per node, job, task and socket, and the numbers of nodes and tasks to multiply them with. */

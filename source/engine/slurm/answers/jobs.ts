@@ -1,7 +1,4 @@
-/**
-Reads `squeue --json`: all jobs of the controller, including recently ended ones. Supports Slurm 21.08 to 24.11. Numbers became objects in 23.02,
-and states became lists in 23.11.
-*/
+/** Reads `squeue --json` of Slurm 21.08 to 24.11: all jobs, including recently ended ones. Numbers are objects since 23.02, and states are lists since 23.11. */
 import {CanhazgpuError} from '../../../errors.js';
 import {heldGres, wantedGres, wantedShares, type GpuKind, type HeldGres, type WantedShares} from './gres.js';
 import {hostsOf} from './host-list.js';
@@ -199,10 +196,7 @@ function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	);
 }
 
-/**
-Parses the answer. If Slurm cannot reach its controller, it exits with 0 and lists errors beside an empty list of jobs.
-@throws CanhazgpuError `store-unreachable` for an answer with errors, or an invalid answer.
-*/
+/** Parses the answer. Throws `store-unreachable` if it is invalid or lists errors: if Slurm cannot reach its controller, it exits with 0 and an empty list. */
 export function readJobs(text: string): readonly SlurmJob[] {
 	let answer: unknown;
 	try {

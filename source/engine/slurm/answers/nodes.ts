@@ -9,7 +9,6 @@ type NodeTrouble =
 
 export type SlurmNode = {
 	readonly name: string;
-	/** GPUs by type, in the order of Slurm's numbers. */
 	readonly gpus: readonly GpuKind[];
 	/** The number of GPUs in use, including those of jobs that Slurm hides. */
 	readonly usedGpus: number;
@@ -49,7 +48,6 @@ function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, '
 type Partition = {
 	/** `up` if jobs start, `down`, `drained`, `inactive`, ... */
 	readonly state: string;
-	/** Whether jobs share cores by default. */
 	readonly sharesCores: boolean;
 };
 

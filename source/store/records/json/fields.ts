@@ -1,4 +1,3 @@
-/** Reads the fields of a stored JSON object strictly, and describes problems. */
 import {textOf} from './raw.js';
 import {parseTime} from './time.js';
 
@@ -123,13 +122,12 @@ export class Fields {
 		return this.#take(name) === true ? true : undefined;
 	}
 
-	/** Returns a string, or undefined for any other value. */
+	/** Returns a string, or undefined for any other value. All methods `any...` ignore invalid values. */
 	anyText(name: string): string | undefined {
 		const value = this.#take(name);
 		return typeof value === 'string' ? value : undefined;
 	}
 
-	/** Returns a list, or an empty one for any other value. */
 	anyList(name: string): readonly unknown[] {
 		const value = this.#take(name);
 		return Array.isArray(value) ? value : [];
@@ -140,7 +138,6 @@ export class Fields {
 		return isObject(value) ? new Fields(value) : undefined;
 	}
 
-	/** Returns a finite number, or undefined for any other value. */
 	anyNumber(name: string): number | undefined {
 		const value = this.#take(name);
 		return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
@@ -163,7 +160,6 @@ export class Fields {
 		return value ?? this.#fail(name, undefined, 'set');
 	}
 
-	/** Returns the fields that were not read. */
 	rest(): Readonly<Record<string, unknown>> | undefined {
 		const names = Object.keys(this.#object).filter((name) => !this.#asked.includes(name));
 		if (names.length === 0) {

@@ -1,9 +1,6 @@
 /** Writes records as canonical JSON: in well-formed Unicode, with fields in the given order and without fields that are not set. */
 
-/**
-Returns the `known` fields in this order, without undefined ones, and then the `unknown` fields, which never replace known ones. Throws RangeError (a bug
-of the caller) for NaN and infinite numbers, which JSON cannot represent.
-*/
+/** Returns the `known` fields in this order, without undefined ones, and then new `unknown` fields. Throws RangeError (a bug) for NaN and infinite numbers. */
 export function recordOf(
 	known: Readonly<Record<string, unknown>>,
 	unknown?: Readonly<Record<string, unknown>>,
@@ -43,7 +40,6 @@ export function writeRecord(...[known, unknown]: Parameters<typeof recordOf>): s
 		: text;
 }
 
-/** Returns the text, or undefined for an empty text, which counts as not set. */
 export const optionalText = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
 /** Returns the text. Throws TypeError (a bug of the caller) if it is empty, because the Go program treats a GPU with an empty label as free. */

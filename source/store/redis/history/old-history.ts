@@ -17,7 +17,6 @@ type Scripted = Redis & {
 	readonly adoptUsage: (keyCount: number, ...values: ReadonlyArray<string | number | Uint8Array>) => Promise<number>;
 };
 
-/** Parses the answer of SCAN, which consists of the next cursor and the found keys. */
 function pageOf(reply: unknown) {
 	const [next, found] = listOf(reply, (part) => part);
 	return {next: rawOf(bytesOf(next)), found: listOf(found, bytesOf)};
