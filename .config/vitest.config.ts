@@ -36,7 +36,13 @@ export default defineConfig(({mode}) => ({
 	oxc: {jsx: {development: mode === 'long'}},
 	test: {
 		include: mode === 'long' ? [longTests, ...partlyLongTests()] : ['test/**/*.test.{ts,tsx}'],
-		env: {LONG_TESTS: mode === 'long' ? '1' : '', ...(mode !== 'long' && {NODE_ENV: 'production'})},
+		env: {
+			LONG_TESTS: mode === 'long' ? '1' : '',
+			...(mode !== 'long' && {NODE_ENV: 'production'}),
+			// Without these, Ink starts `tput` for each render of a component.
+			COLUMNS: '100',
+			LINES: '100',
+		},
 		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],
 		// The tests often wait for processes. So two more files run at once than there are processors.

@@ -132,7 +132,7 @@ describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
 			new Ajv({strict: false}).validate({...(await schemas['queue']!()).default, $schema: undefined}, queue.json),
 		).toBe(true);
 		const why = await agent.call('gpu_why');
-		expect(why.words).toMatch(/ has GPUs 0-2 until \d\d:\d\d, note "all", via mcp claude-code$/v);
+		expect(why.words).toMatch(/ has GPUs 0-2 until (?:\S+ )?\d\d:\d\d, note "all", via mcp claude-code$/v);
 		expect(why.json).toMatchObject({entries: [{blocked_by: [{type: 'RUN', gpu_ids: [0, 1, 2]}]}]});
 		expect(await agent.call('gpu_why', {entry_id: 'nobody'})).toMatchObject({isError: true});
 		waiting.kill('SIGTERM');

@@ -58,7 +58,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		onTestFinished(near.close);
 		const {page, problems} = await openPage(browser, `${near.url}#token=${server.linkToken}`);
 		await cardOf(page, 0)
-			.locator('.flag', {hasText: /^Goes back at \d\d:\d\d$/v})
+			.locator('.flag', {hasText: /^Goes back at (?:\S+ )?\d\d:\d\d$/v})
 			.waitFor();
 		expect(await cardOf(page, 2).getByRole('button', {name: 'Keep GPU 2'}).count()).toBe(0);
 		await cardOf(page, 1).getByRole('button', {name: 'Keep GPU 1'}).click();
@@ -71,7 +71,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await doneOf(page).getByText('Kept GPUs 0,1 for 3h').waitFor();
 		for (const gpu of [0, 1]) {
 			await cardOf(page, gpu)
-				.locator('.flag', {hasText: /^Kept until \d\d:\d\d$/v})
+				.locator('.flag', {hasText: /^Kept until (?:\S+ )?\d\d:\d\d$/v})
 				.waitFor();
 		}
 
