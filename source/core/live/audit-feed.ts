@@ -6,7 +6,7 @@ import {grantWaits, type JoinTimes} from '../rules/queue/grant-waits.js';
 
 type AuditListener = {
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
-	/** Called for each granted request, with the seconds that it waited in the queue (0 if it did not wait). */
+	/** Called for each granted request with its waiting time in the queue, in seconds. 0 if the request did not wait. */
 	readonly granted: (waitSeconds: number) => void;
 	readonly lost: (reason: string) => void;
 	readonly broken: (error: unknown) => void;
@@ -47,7 +47,7 @@ export function followAuditLog(
 		}
 
 		const knownIds = new Set(known.map(({id}) => id));
-		// If the store no longer knows the last id, it returns all entries, including those that are already known.
+		// If the last known entry is no longer in the log, the store returns the whole log, including other known entries.
 		const added = found.filter(({id}) => !knownIds.has(id));
 		const next = grantWaits(joined, added);
 		joined = next.joined;

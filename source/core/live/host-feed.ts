@@ -1,4 +1,4 @@
-/** Follows other hosts through one connection each, which stays open while its answers are used. Hosts with an older version are polled instead. */
+/** Follows other hosts. Each host has one connection, which stays open while its answers are used. Hosts with an older version are polled instead. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
@@ -23,11 +23,14 @@ export type HostFeed<Value> = {
 const silentMs = 15_000;
 /** Time limit for the first answer, which includes the login. */
 const firstMs = 15_000;
-/** How long an answer is reused if the host failed, or if it must be polled. */
+/** How long an answer is reused if the answer is an error or the host is polled. */
 const againMs = 10_000;
 /** A connection is closed when nobody has asked for its answers for this long. */
 const idleMs = 20_000;
-/** How long a host is assumed to have a version without `--follow`. After that it is tried again, because the host may have been updated. */
+/**
+How long a host is assumed to have a version without `--follow`. After this time, a connection is tried again, because the host may have been
+updated.
+*/
 const unsupportedMs = 10 * 60_000;
 
 type Answer<Value> = {readonly value: Value} | {readonly error: CanhazgpuError};

@@ -19,9 +19,9 @@ export type HostWatch<Status> = {
 	readonly answer: (name: string) => Promise<HostAnswer<Status> | undefined>;
 	/** Returns the last answer of each host that has ever answered, no matter how old it is. */
 	readonly known: () => ReadonlyArray<KnownHost<Status>>;
-	/** Polls the hosts in `names`, until the returned function is called. The listener gets each answer of any host. */
+	/** Polls the hosts in `names` until the returned function is called. The listener gets every answer, even of hosts that are not in `names`. */
 	readonly subscribe: (listener: (host: KnownHost<Status>) => void, names?: readonly string[]) => () => void;
-	/** Asks a host at once for the current subscribers. Called when the host has a new answer. */
+	/** Asks a host at once if there are subscribers. Called when the host has a new answer. */
 	readonly refresh: (name: string) => void;
 	readonly stop: () => void;
 };

@@ -12,7 +12,7 @@ import {createReclaimLoop} from './reclaim-loop.js';
 import {startScanLoop, type ScanIntervals, type Watched} from './scan-loop.js';
 import {startStoreFeed} from './store-feed.js';
 
-/** The snapshot and the readings are undefined until the first read and scan. */
+/** The state of the pool. The snapshot is undefined until the first read, and the readings are undefined until the first scan. */
 export type LiveState = {
 	readonly revision: number;
 	readonly snapshot: Snapshot | undefined;
@@ -53,9 +53,9 @@ export type LiveViewOptions = {
 	readonly watched?: Watched;
 	readonly intervals: ScanIntervals;
 	readonly mostEvents: number;
-	/** Whether this view writes what scans find to the audit log, and returns idle GPUs to the pool. False for read-only interfaces. */
+	/** Whether this view records the findings of scans in the audit log and returns idle GPUs to the pool. False for read-only interfaces. */
 	readonly recordsAlerts: boolean;
-	/** Scans the GPUs for this process alone. Defaults to the provider of the world. */
+	/** The provider that scans the GPUs for this process alone. Defaults to the provider of the world. */
 	readonly ownGpus?: World['gpus'] | undefined;
 	readonly broken: (error: unknown) => void;
 };
@@ -211,7 +211,7 @@ export function startLiveView(
 			const isMoved = before !== undefined && holdersOf(snapshot) !== holdersOf(before);
 			change('snapshot', {snapshot, lost: undefined});
 			if (before === undefined && readings !== undefined && recordsAlerts) {
-				// The first scan was faster than the first read.
+				// The first scan ended before the first read, so its findings have not been used yet.
 				reclaiming.scanned({...known, now: storeNow()}, readings);
 			}
 

@@ -91,7 +91,7 @@ export function recordedProcesses(
 ): ProcessHistory {
 	const series = new Map<string, ProcessSeries>();
 	for (const [key, last] of before) {
-		// Drops the series of processes that have ended, and series from the future, which remain after the clock was set back.
+		// Drops the series of processes that ended a while ago. Also drops series from the future, which exist after the clock was set back.
 		if (last.lastMs > atMs - keptMs && last.lastMs <= atMs + keptMs) {
 			series.set(key, last);
 		}

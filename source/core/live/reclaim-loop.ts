@@ -4,9 +4,9 @@ import type {Observation, Snapshot} from '../model/types.js';
 import {createReclaimer} from '../operations/reclaim.js';
 import {createTimer} from './timer.js';
 
-/** For a step that is due later than this, no extra scan is requested, because a regular scan comes first. */
+/** If the next step is due later than this, no extra scan is requested, because a regular scan comes first. */
 const longestStepSeconds = 120;
-/** Delay of the extra scan, so that the step is certainly due by then. */
+/** How much later than the step the extra scan starts, so that the step is certainly due. */
 const stepDelayMs = 20;
 
 type Known = {
@@ -20,7 +20,7 @@ type ReclaimLoop = {
 	readonly stop: () => void;
 };
 
-/** `world.gpus` must scan for this process alone. */
+/** Creates the loop. `world.gpus` must scan for this process alone. */
 export function createReclaimLoop(
 	world: World,
 	{poke, broken}: {readonly poke: () => void; readonly broken: (error: unknown) => void},

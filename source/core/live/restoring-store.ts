@@ -15,7 +15,7 @@ const mayRestore = (known: KnownSnapshot, found: Snapshot, host: Host): boolean 
 
 const isKnown = (snapshot: Snapshot): snapshot is KnownSnapshot => snapshot.pool !== undefined;
 
-/** Wraps a store so that each read restores data that the store has lost since the last read. If that fails, a later read tries again. */
+/** Wraps a store so that each read restores data that the store has lost since the last read. If restoring fails, the next read tries again. */
 export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
 	let known: KnownSnapshot | undefined;
 
@@ -38,7 +38,8 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 							return {plan: emptyPlan};
 						}
 
-						// GPU records cannot be read without the size of the pool. If some exist, the pool record is restored first, alone.
+						// GPU records cannot be read without the pool record. If a commit failed, some may exist, so the pool record is restored
+						// first and alone.
 						return {
 							plan:
 								failures > 0 && found.pool === undefined
@@ -70,7 +71,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			}
 		}
 
-		// With two reads at the same time, the one that finishes later may have an older snapshot.
+		// If two reads overlap, the read that ends last may return the older snapshot.
 		const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
 		if (isKnown(found) && isNewest) {
 			known = found;

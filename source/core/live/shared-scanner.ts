@@ -10,7 +10,7 @@ import {planServedModels} from '../rules/processes/served-model.js';
 import {isEmpty} from '../model/plan.js';
 import {createLoadKeeper, type LoadKeeper} from './load-keeper.js';
 
-/** How long the scanner role lasts without renewal. The holder renews the role after a third of this time. */
+/** How long a viewer keeps the scanner role without renewal. The viewer renews the role after a third of this time. */
 const roleSeconds = 3;
 /** How often a viewer checks whether the role is vacant. */
 const tickMs = 500;
@@ -24,7 +24,10 @@ const patienceMs = 15_000;
 type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThresholdMiB'> & {
 	readonly name: ProviderName;
 	readonly intervalMs: number;
-	/** Creates the provider that scans. Called when this viewer gets the role or the store is unreachable. Closed when the role is lost. */
+	/**
+	Creates the provider that scans. Called when this viewer gets the role or the store is unreachable. The provider is closed when the role is
+	lost.
+	*/
 	readonly createScanner: () => GpuProvider;
 };
 

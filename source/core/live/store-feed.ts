@@ -20,14 +20,14 @@ type Feed = {
 
 /** Events come in bursts. The first event causes a read at once. After that, reads are at least this far apart. */
 const coolingMs = 50;
-/** The time until the next read if there are no events, in case an event was lost. */
+/** The longest time between two reads. Without events, the pool is read anyway, because an event may have been lost. */
 const safetyMs = 10_000;
 const longestRetryMs = 5000;
 /** A read that takes longer than this is reported as `lost`, although it may still succeed. */
 const patienceMs = 5000;
 
 function nextReadMs(snapshot: Snapshot, host: Host): number {
-	// Reads a little later than the end of the lease, so that the lease has ended by then.
+	// Reads a little after the next lease ends, so that this lease has certainly ended.
 	const untilEndMs = secondsToNextEnd(snapshot, host) * 1000 + 20;
 	return Math.min(safetyMs, Math.max(coolingMs, untilEndMs));
 }

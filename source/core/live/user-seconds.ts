@@ -3,7 +3,7 @@ import {readingOf} from '../rules/mig/instances.js';
 import type {StatusRow} from '../rules/pool/status.js';
 import type {LiveState, LiveView} from './live-view.js';
 
-/** GPU-seconds of a user. A share or MIG instance counts as the fraction of the GPU's memory that it has. */
+/** GPU-seconds of a user. A share or MIG instance counts as its fraction of the GPU's memory. */
 export type UserSeconds = {
 	readonly reserved: number;
 	/** The seconds of `reserved` in which nothing ran. Excludes seconds in which the use was unknown. */
@@ -27,7 +27,10 @@ function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow):
 	});
 }
 
-/** Counts how long each user holds GPUs and how long they are idle, except while the store is unreachable. Returns a function that returns the sums. */
+/**
+Counts how long each user holds GPUs, and how long these GPUs are idle. Pauses while the store is unreachable. Returns a function that returns the
+sums.
+*/
 export function countUserSeconds(
 	view: Pick<LiveView, 'current' | 'subscribe'>,
 	monotonicMs: Clock['monotonicMs'],

@@ -13,7 +13,7 @@ type HistoryLimits = {
 	readonly windowMs: number;
 	/** Length of a step. All scans in a step become one sample with their mean. */
 	readonly stepMs: number;
-	/** Length of the time, centered on a reading, for which the reading is valid, so that a single missed scan leaves no gap. */
+	/** How long a reading is valid, half before and half after its time. Long enough that a single missed scan leaves no gap. */
 	readonly coverMs: number;
 };
 

@@ -14,12 +14,12 @@ export type Alert = {
 	readonly isTold?: boolean;
 };
 
-/** The smallest memory use seen on a GPU without holder and process. This is what the driver itself needs. */
+/** The smallest memory use seen on a GPU while no reservation and no process used it. The driver itself needs this memory. */
 export type MemoryBaseline = {
 	readonly memoryMiB: number;
 	/** The GPU on which the memory was read. A replaced GPU has another baseline. */
 	readonly uuid?: string;
-	/** The machine's boot when the memory was read. After a reboot, a different driver may need more. */
+	/** The machine's boot in which the memory was read. After a reboot, a different driver may need more. */
 	readonly bootId?: string;
 };
 
@@ -30,14 +30,14 @@ export type Overuse = {
 	readonly since: number;
 	/** Store time of the last scan that changed `scans`. Scans in quick succession are skipped. */
 	readonly countedAt: number;
-	/** How many consecutive scans saw the overuse. Once the overuse is recorded, how many consecutive scans saw that it had ended. */
+	/** Number of consecutive scans that saw the overuse. If the overuse is already recorded, number of consecutive scans that saw none. */
 	readonly scans: number;
 	readonly usedMiB: number;
 	readonly isRecorded: boolean;
 	readonly isReminded: boolean;
 };
 
-/** A reservation that went back to the pool after a warning, until its owner is notified. */
+/** A reservation that went back to the pool after a warning. Kept until its owner is notified. */
 export type ReturnNote = {
 	readonly account: string;
 	readonly label?: string;
@@ -48,9 +48,9 @@ export type ReturnNote = {
 	readonly note?: string;
 };
 
-/** A loss of the store's newest commits, and its repair by a process that had read them. */
+/** A loss of the store's newest commits. A process restored the data from its last read. */
 export type DataLoss = {
 	readonly restoredAt: number;
-	/** When that process last read the data. Later changes are lost. */
+	/** Store time of the read from which the data was restored. Later changes are lost. */
 	readonly readAt: number;
 };

@@ -29,9 +29,9 @@ export const auditKinds = [
 	/** A reservation beyond its account's limit goes back to the pool at `until`. If the record has a `reason`, the warning was withdrawn. */
 	'beyond-limit',
 	'health',
-	/** `count` detached jobs were submitted. If the `value` is `again`, they had ended and were started again. */
+	/** Detached jobs were submitted. `count` is their number. If `value` is `again`, ended jobs were submitted again. */
 	'submitted',
-	/** A detached job ended in the state `value`. */
+	/** A detached job ended. `value` is its final state. */
 	'finished',
 	/** Any other event, described in words. */
 	'notice',
@@ -42,7 +42,7 @@ export type AuditKind = (typeof auditKinds)[number];
 export type AuditBefore = {
 	readonly count?: number;
 	readonly provider?: string;
-	/** The pool's previous store, if it has moved. */
+	/** The pool's previous location, if the pool has moved. */
 	readonly location?: string;
 	readonly reason?: string;
 	readonly value?: string;
@@ -90,6 +90,6 @@ export type AuditQuery = {
 	readonly fromTime?: number;
 	/** Selects only entries after the one with this id. An id from another store is ignored. */
 	readonly afterId?: string;
-	/** The maximum number of entries. If more match, the newest are returned. */
+	/** The maximum number of entries. If more entries match, only the newest are returned. */
 	readonly newest?: number;
 };

@@ -7,7 +7,7 @@ export type EnvironmentFacts = {
 	readonly hostname: string;
 	readonly hasMachineId: boolean;
 	readonly directory: 'usable' | 'deleted' | 'unreadable';
-	/** `processes-only` has no /proc/sys, `own-only` hides the processes of other accounts. */
+	/** Which parts of /proc are visible. `processes-only`: there is no /proc/sys. `own-only`: the processes of other accounts are hidden. */
 	readonly proc: 'usable' | 'absent' | 'processes-only' | 'own-only';
 	readonly temporaryDirectory: {readonly path: string; readonly state: 'usable' | 'absent' | 'unwritable' | 'full'};
 	/** The value of TZ, if it is not a known time zone. */

@@ -1,4 +1,4 @@
-/** Detached jobs: commands that run without the shell that submitted them. The store has one record for each. */
+/** Detached jobs: commands that run without the shell that submitted them. The store has one record for each job. */
 import type {ProcessIdentity} from './types.js';
 
 /** `pending`: waits for a job, a start time or a free slot in its array. `queued`: waits for GPUs. `lost`: ended without reporting an exit code. */
@@ -17,7 +17,7 @@ export type JobState = (typeof jobStates)[number];
 
 export type Dependency = {
 	readonly id: string;
-	/** Whether the other job may end in any way. Otherwise it must complete successfully. */
+	/** Whether any end of the other job is enough. If false, the other job must complete successfully. */
 	readonly isAny: boolean;
 };
 
@@ -30,17 +30,17 @@ export type ArrayPlace = {
 };
 
 export type Job = {
-	/** Counts from 1 in each pool. */
+	/** The number of the job in its pool. The first job has number 1. */
 	readonly number: number;
 	/** Identifies the wrapper that may run this job. `retry` changes the token, so that an older wrapper cannot run the job again. */
 	readonly token: string;
 	readonly state: JobState;
 	readonly account: string;
 	readonly directory: string;
-	/** The words after `run`, with flags, `--` and the command, but without flags about the start, such as `--after`. */
+	/** The words after `run`: flags, `--` and the command. Flags that decide when the job starts, such as `--after`, are left out. */
 	readonly words: readonly string[];
 	readonly command: readonly string[];
-	/** Proves to the owner that nobody else changed `words` and `directory`, which `retry` uses. */
+	/** Proof for the owner that nobody else has changed `words` and `directory`, which `retry` uses. */
 	readonly seal?: string;
 	/** The interface that submitted the job: `mcp`, with the client's name. Absent for the command line. Copied to the job's reservations. */
 	readonly via?: string;
@@ -71,7 +71,7 @@ export type Job = {
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
-/** The record of one job. `raw` is the stored value, which a commit compares with the current one. */
+/** The record of one job. `raw` is the value as it was read. A commit compares `raw` with the stored value. */
 export type JobRecord =
 	| {readonly kind: 'job'; readonly number: number; readonly raw: string; readonly job: Job}
 	| {

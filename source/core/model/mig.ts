@@ -1,4 +1,4 @@
-/** A MIG instance as people write it, such as `0:1`: GPU index and number. `nvidia-smi -L` shows the number. */
+/** A MIG instance as users type it, such as `0:1`: the index of the GPU and the number of the instance, which `nvidia-smi -L` shows. */
 export type InstanceName = {readonly gpu: number; readonly number: number};
 
 /** The requested MIG instances: either any instances with at least a profile such as `1g.10gb`, or specific instances. */

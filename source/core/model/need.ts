@@ -7,7 +7,7 @@ export type Need = {
 	/** Memory of a share on each GPU. Absent for whole GPUs. */
 	readonly shareMiB?: number;
 	readonly mig?: InstanceNeed;
-	/** Each GPU's name contains all words of one of these models, in order and in any case. */
+	/** Requested models. The name of each GPU must contain all words of one model in this order. Upper and lower case do not matter. */
 	readonly models?: readonly string[];
 	readonly minCompute?: string;
 	/** Whether all GPUs must be the same model. Defaults to true for known models, unless GPUs are requested by id. */
@@ -21,17 +21,17 @@ export type Need = {
 export type GpuGroup = readonly number[];
 
 /**
-The connection between two GPUs as in `nvidia-smi topo -m`: several NVLinks, one PCIe switch (PIX), several (PXB), the
-host bridge of one CPU (PHB), one NUMA node (NODE), or different CPUs (SYS). XGMI is AMD's NVLink.
+The connection between two GPUs, as `nvidia-smi topo -m` names it: a number of NVLinks (such as NV4), one PCIe switch (PIX),
+several PCIe switches (PXB), the host bridge of one CPU (PHB), one NUMA node (NODE), or different CPUs (SYS). XGMI is AMD's NVLink.
 */
 export type GpuLink = `NV${number}` | 'XGMI' | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
 
 export type GpuLinks = ReadonlyArray<ReadonlyArray<GpuLink | undefined>>;
 
 /**
-Which free GPUs a request gets. `mru`: the user's most recent ones, then those free for longest. `lru`: those free for
-longest. `pack`: on the fewest NUMA nodes and PCI roots, preferring used ones. `spread`: the opposite of `pack`. `cool`:
-the lowest temperature. `topology`: the set whose slowest link is fastest.
+Strategies that decide which free GPUs a request gets. `mru`: the GPUs that the user used last, then the GPUs that have been free for
+longest. `lru`: the GPUs that have been free for longest. `pack`: GPUs on the fewest NUMA nodes and PCI roots, preferably on nodes that
+are in use. `spread`: the opposite of `pack`. `cool`: the coolest GPUs. `topology`: the set of GPUs whose slowest link is fastest.
 */
 export const strategyNames = ['mru', 'lru', 'pack', 'spread', 'cool', 'topology'] as const;
 

@@ -10,7 +10,10 @@ export type HttpRequest = {
 
 export type ProgramRequest = {
 	readonly type: 'program';
-	/** `own`: a program from a config file, run with this environment except for its secrets. `system`: a system tool. `desktop`: also needs the session bus. */
+	/**
+	`own`: a program from a config file, run with this process's environment without the secrets. `system`: a system tool. `desktop`: a system tool
+	that also needs the session bus.
+	*/
 	readonly runs: 'own' | 'system' | 'desktop';
 	/** Commands in order of preference. The first one whose program is installed is run, without a shell. */
 	readonly ways: ReadonlyArray<{readonly argv: readonly string[]; readonly stdin: string}>;
@@ -25,6 +28,6 @@ export type NoticeRequest =
 	| TerminalRequest
 	| {readonly type: 'impossible'; readonly reason: string};
 
-/** `absent`: there is no recipient, such as no desktop session. This is not a failure. */
+/** `absent`: there is no recipient, for example because no desktop session is open. This is not a failure. */
 export type Delivery =
 	{readonly outcome: 'delivered'} | {readonly outcome: 'absent' | 'failed'; readonly reason: string};

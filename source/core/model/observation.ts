@@ -89,7 +89,7 @@ export type GpuReading = {
 	readonly failure?: string;
 	/** The machine of the GPU and its index there, if an engine such as Slurm manages several machines. */
 	readonly place?: GpuPlace;
-	/** Set if no tool can read the GPU from this machine. Then only the engine that grants the GPU, such as Slurm, knows whether it is free. */
+	/** Set if no tool can read the GPU from this machine. Then only the engine that grants the GPU, such as Slurm, knows whether the GPU is free. */
 	readonly isUnread?: true;
 	readonly unknown: UnknownReadings;
 };
@@ -129,7 +129,10 @@ export const mostGpus = 1024;
 
 const pciAddress = /^(?<domain>[\da-f]{1,8}):(?<bus>[\da-f]{2}):(?<device>[\da-f]{2})\.(?<unit>[\da-f])$/iv;
 
-/** Returns a PCI address as nvidia-smi writes it, such as `00000000:0B:00.0`, which sorts like the GPU indices. Undefined if invalid. */
+/**
+Returns a PCI address in the form of nvidia-smi, such as `00000000:0B:00.0`. Sorted addresses are in the order of the GPU indices. Undefined if
+invalid.
+*/
 export const normalizePciBusId = (text: string): string | undefined => {
 	const {domain, bus, device, unit} = pciAddress.exec(text.trim())?.groups ?? {};
 	return domain === undefined ? undefined : `${domain.padStart(8, '0')}:${bus}:${device}.${unit}`.toUpperCase();

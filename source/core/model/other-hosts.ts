@@ -29,11 +29,11 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 export const isPlausibleStatus = (rows: readonly unknown[]): boolean =>
 	rows.length <= mostGpus && !isDeeper(rows, deepest);
 
-/** The room under the limit of our account on a host. */
+/** How many GPUs our account may hold on a host, and how many of them are left. */
 export type AccountRoom = {
 	readonly mostGpus: number;
 	/** How many GPUs a new request can get without waiting for its own account. */
 	readonly leftGpus: number;
-	/** Whether a reservation of whole GPUs may exceed the limit while nobody else waits. */
+	/** Whether a reservation of whole GPUs may exceed the account's limit while nobody else waits. */
 	readonly hasSlack: boolean;
 };

@@ -67,7 +67,7 @@ export type Write =
 			readonly overuse?: readonly Overuse[];
 			readonly returned?: readonly ReturnNote[];
 	  }
-	/** Records that, after a loss of data, all commits up to this count are restored. */
+	/** Records after a loss of data that all commits up to this count are restored. */
 	| {readonly kind: 'restored'; readonly count: number};
 
 /** An idempotency key, because a delayed commit can reach the store after its retry. A store executes at most one plan per id. Ids expire after an hour. */
@@ -86,7 +86,7 @@ export type Plan = {
 	readonly usage: readonly UsageRecord[];
 	readonly audit: readonly AuditRecord[];
 	readonly event: PoolEvent | undefined;
-	/** Whether a free GPU becomes a lease. The commit then waits for the Go program's allocation lock. */
+	/** Whether the plan leases a free GPU. The commit then waits for the Go program's allocation lock. */
 	readonly grants: boolean;
 	/** Absent if the expected values already prevent the plan from being executed twice or too late. */
 	readonly change?: Change;

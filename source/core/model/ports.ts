@@ -15,7 +15,10 @@ import type {
 	UsageRecord,
 } from './types.js';
 
-/** `conflict`: an expectation failed, or another attempt was executed: read and plan again. `locked` by the Go program: retry in 20 ms. Neither wrote anything. */
+/**
+`conflict`: an expectation failed or another attempt was executed, so the caller must read and plan again. `locked`: the Go program holds its lock,
+so the caller must retry after 20 ms. In both cases, nothing was written.
+*/
 export type CommitOutcome = 'done' | 'conflict' | 'locked';
 
 export type ReadOptions = {
@@ -32,7 +35,9 @@ export type StoreListener = {
 	readonly lost?: (reason: string) => void;
 	/** Called when the store is back. Changes were missed, so everything must be read again. */
 	readonly restored?: () => void;
-	/** Called before each poll by a store that polls. Returns by how many milliseconds calls may be delayed. Defaults to no delay. */
+	/**
+	Called before each poll by a store that polls. Returns by how many milliseconds the store may delay calls of `changed`. Defaults to no delay.
+	*/
 	readonly tolerableDelayMs?: () => number;
 };
 
@@ -66,10 +71,12 @@ export const longestScan = 2 ** 20;
 /** The greatest length of one hour of load history, in characters. */
 export const longestLoadHour = 2 ** 20;
 
-/** How many hours of load history are kept: a week, and one more because the current hour is incomplete. */
+/** How many hours of load history are kept: a week, and one more hour because the current hour is incomplete. */
 export const loadHours = 7 * 24 + 1;
 
-/** The load of the GPUs, as a text for each hour since the epoch. Any process can write these texts, so they are only displayed. */
+/**
+The load of the GPUs, as one text for each hour. Hours are counted since the epoch. Any process can write these texts, so they are only displayed.
+*/
 export type LoadHistory = {
 	/** Appends a line to the text of an hour, unless the text is full. Also deletes all but the newest {@link loadHours}. */
 	readonly append: (hour: number, line: string) => Promise<void>;
@@ -101,12 +108,14 @@ export type Store = {
 	readonly shell: string;
 	/** Reads the whole pool atomically. The snapshot has `lastUsed` if `user` (a label) is given, and `attemptDone` if `change` (an id) is given. */
 	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
-	/** Reads one queue entry, for a heartbeat. Undefined if it is missing or cannot be read alone. */
+	/** Reads one queue entry, for a heartbeat. Undefined if the entry is missing or cannot be read alone. */
 	readonly readEntry: (id: string) => Promise<EntryRecord | undefined>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
-	/** Reads the records of detached jobs atomically: those with these numbers, or all. */
+	/** Reads the records of detached jobs atomically. Reads all records if no numbers are given. */
 	readonly readJobs: (numbers?: readonly number[]) => Promise<JobList>;
-	/** Resolves once the listener is registered, with a function that removes it. Changes after a later read are then never missed. */
+	/**
+	Resolves once the listener is registered, with a function that removes it. A caller that then reads the pool misses no change after the read.
+	*/
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
 	/** Streams the usage records with an end time in [fromTime, toTime], oldest first. Skips invalid records. */
 	readonly history: (fromTime: number, toTime: number) => UsageHistory;
@@ -136,7 +145,10 @@ export type Account = {
 	/** Looked up by uid in the user database, never from `$USER`. */
 	readonly name: string;
 	readonly uid: number;
-	/** Set in a user namespace, where names and uids prove nothing: the outer uid and the namespace's number, such as `61002/4026532590`. */
+	/**
+	The outer uid and the number of the user namespace, such as `61002/4026532590`. Set only in a user namespace, where names and uids prove
+	nothing.
+	*/
 	readonly userNamespace?: string;
 	/** The account outside of the user namespace, if a lease proves it. See `provenAccount`. */
 	readonly outsideName?: string | undefined;
@@ -158,10 +170,10 @@ export type Host = {
 	readonly uptimeSeconds: () => number;
 	readonly self: ProcessIdentity;
 	readonly account: Account;
-	/** Returns those of the named Unix groups to which this process belongs. Can query the network's group database. */
+	/** Returns the groups in `names` to which this process belongs. May query a group database in the network. */
 	readonly groupsAmong: (names: readonly string[]) => readonly string[];
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
-	/** Whether a process is alive and has the same uid outside of any user namespace as this account. False if unknown. */
+	/** Whether a process is alive and has the same uid as this account. Compares the uids outside of any user namespace. False if unknown. */
 	readonly runsAsCaller: (process: ProcessIdentity) => boolean;
 	/** Whether processes started by a dead process are still alive. */
 	readonly orphansOf: (dead: ProcessIdentity) => 'alive' | 'dead' | 'unknown';

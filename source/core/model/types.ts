@@ -25,7 +25,7 @@ export const leaseTypes = ['run', 'manual'] as const;
 
 export type LeaseType = (typeof leaseTypes)[number];
 
-/** A process, distinguished by its start time from a later one with the same pid. */
+/** A process. The start time distinguishes it from a later process with the same pid. */
 export type ProcessIdentity = {
 	readonly pid: number;
 	/** Start time in clock ticks since boot, field 22 of /proc/PID/stat. */
@@ -55,9 +55,12 @@ export type Silence = {
 	/** The `id` of the monotonic clock that showed `seconds` when the watch began. See `MonotonicClock`. */
 	readonly clock: string;
 	readonly seconds: number;
-	/** The last heartbeat before the watch. If the record has a later one, an older version wrote it, and the watch has ended. */
+	/** The last heartbeat before the watch. If the record has a later heartbeat, the watch has ended. An older version wrote that heartbeat. */
 	readonly lastHeartbeat?: number;
-	/** Store time at which the watch began. The store's clock can step, so this only decides when a process with another monotonic clock takes over. */
+	/**
+	Store time at which the watch began. Used only to decide when a process with another monotonic clock takes over, because the store's clock can
+	step.
+	*/
 	readonly since: number;
 };
 
@@ -82,7 +85,7 @@ export type GraceTimer = {readonly clock: string; readonly seconds: number};
 export type LeaseParked = {
 	readonly since: number;
 	readonly seen: number;
-	/** The `since` about which the owner was notified. */
+	/** The value of `since` for which the owner was notified. */
 	readonly toldOf?: number;
 };
 
@@ -129,11 +132,11 @@ export type Lease = Held & {
 	readonly endsBy?: number;
 	/** Whether an engine such as Slurm has suspended the job. A suspended job keeps its GPUs. */
 	readonly isSuspended?: boolean;
-	/** The AI model that the lease's processes serve or train, as seen first. */
+	/** The first AI model that the lease's processes were seen to serve or train. */
 	readonly model?: string;
 	/** Memory requested for a share. Without this and without `mig`, the lease has the whole GPU. */
 	readonly memoryMiB?: number;
-	/** The MIG instance. A grant of several instances is several leases with the same id. */
+	/** The MIG instance. A grant of several instances consists of several leases with the same id. */
 	readonly mig?: HeldInstance;
 	/** The queue entry that holds this GPU while it waits for the rest. */
 	readonly partialQueueId?: string;
@@ -154,7 +157,7 @@ export type EndedLease = {
 	readonly left?: readonly LeftProcess[];
 };
 
-/** The record of one GPU. `raw` is the stored value, which a commit compares with the current one. Undefined if the key is absent. */
+/** The record of one GPU. `raw` is the value as it was read, or undefined if the key was absent. A commit compares `raw` with the stored value. */
 export type GpuRecord =
 	| {
 			readonly kind: 'free';
@@ -219,7 +222,7 @@ export type QueueEntry = Held & {
 };
 
 export type EngineVerdict = {
-	/** The engine's word for why the request waits, such as Slurm's `Resources`. */
+	/** The engine's code for the reason of waiting, such as Slurm's `Resources`. */
 	readonly reason: string;
 	readonly startsAt?: number;
 };
@@ -261,7 +264,7 @@ export type PolicySetting = {
 
 /** Progress of a store, from which a reader detects lost commits. See `restoring.ts`. */
 export type Revision = {
-	/** Commits of this program. Those of the Go program and of earlier versions are not counted. */
+	/** Number of commits by this program. Commits by the Go program and by earlier versions are not counted. */
 	readonly count: number;
 	/** The count at the start of the current run. If an earlier run had a higher count, its last commits are lost. */
 	readonly base: number;
@@ -317,15 +320,15 @@ export const endReasons = [
 	'reboot',
 	'pool-reset',
 	'queue-left',
-	/** An earlier request took a GPU that a waiting request held. */
+	/** An earlier request in the queue took a GPU that a waiting request held. */
 	'taken-by-earlier',
-	/** Another request took a GPU that a waiting request held, because that request's process was stopped. */
+	/** Another request took a GPU that a waiting request held, because the process of the waiting request was stopped. */
 	'holder-stopped',
-	/** Another request took a GPU that a waiting request held, because that request waited for GPUs out of service. */
+	/** Another request took a GPU that a waiting request held, because the waiting request needed GPUs that were out of service. */
 	'drained',
 	/** The reservation was idle, and its GPUs went back to the pool after a warning. */
 	'reclaimed',
-	/** Another request took a GPU that a waiting request held, because a limit of its account or of agents keeps that request waiting. */
+	/** Another request took a GPU that a waiting request held, because the waiting request had reached the limit of its account or of agents. */
 	'over-limit',
 	/** The reservation was beyond its account's limit, and ended after a warning because somebody else waited. */
 	'beyond-limit',
@@ -364,7 +367,7 @@ export type PoolEvent = {
 	readonly kind: (typeof eventKinds)[number];
 	readonly gpus: readonly number[];
 	readonly user?: string;
-	/** Ids of the entries that left the queue. Later entries learn their new position from this, without a read. */
+	/** Ids of the entries that left the queue. Later entries compute their new position from these ids, without a read. */
 	readonly left?: readonly string[];
 	readonly jobs?: readonly number[];
 	/** Set for shares and MIG instances. Other requests may still fit on these GPUs. */
