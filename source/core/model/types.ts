@@ -328,7 +328,7 @@ export const endReasons = [
 	'drained',
 	/** The reservation was idle, and its GPUs went back to the pool after a warning. */
 	'reclaimed',
-	/** Another request took a GPU that a waiting request held, because the waiting request had reached the limit of its account or of agents. */
+	/** Another request took a GPU that a waiting request held, because the waiting request had to wait for a limit of its account or of agents. */
 	'over-limit',
 	/** The reservation was beyond its account's limit, and ended after a warning because somebody else waited. */
 	'beyond-limit',

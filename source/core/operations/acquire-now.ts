@@ -114,7 +114,10 @@ const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	warnings: [],
 });
 
-/** Returns a function that scans the GPUs if its last scan is older than 2 s. At the deadline, it returns a failed scan. It rejects if `signal` is aborted. */
+/**
+Returns a function that scans the GPUs if its last scan is older than 2 s. The function returns a failed scan at the deadline, and rejects if
+`signal` is aborted.
+*/
 export function createFreshScan(world: World, deadlineMs = Infinity, signal?: AbortSignal): () => Promise<Observation> {
 	const {gpus, clock} = world;
 	let last: Observation | undefined;
@@ -151,7 +154,9 @@ export function createFreshScan(world: World, deadlineMs = Infinity, signal?: Ab
 
 export type ReadLinks = (wanted: Wanted, strategy: StrategyName) => Promise<GpuLinks | undefined>;
 
-/** Returns a function that reads the links between GPUs for requests that depend on links. Reads them only once, but repeats a failed read. */
+/**
+Returns a function that reads the links between GPUs for requests that depend on links. Links are read only once, but a failed read is repeated.
+*/
 export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 	let known: GpuLinks | undefined;
 	return async ({need}, strategy) => {
@@ -164,7 +169,10 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 	};
 }
 
-/** Grants GPUs now, or returns a refusal. Throws `impossible` for a request that can never succeed, `usage` for a long note, `busy`, ... */
+/**
+Grants GPUs now, or returns a refusal. Throws `impossible` for a request that can never succeed, `usage` for a note that is too long, and otherwise
+like {@link transact}.
+*/
 export async function acquireNow(
 	world: World,
 	request: AcquireRequest,
@@ -172,7 +180,7 @@ export async function acquireNow(
 	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
-	// Scans before the read, and again only if that scan is outdated. If a GPU is taken between read and commit, the commit conflicts.
+	// Scans before the read of the pool. Later calls of `scan` return the same scan unless it is outdated.
 	await scan();
 	const readLinks = createLinkReader(world);
 	return transact<Grant | Refusal>(world, {

@@ -27,7 +27,7 @@ import {requireLocal, type EngineWorld} from './engine.js';
 export type AdoptRequest = {
 	readonly requester: Requester;
 	readonly pid: number;
-	/** Start time of the process, if the user saw one. A later process with the same pid is then not adopted by mistake. */
+	/** Start time of the process, if the user saw it. Prevents that a later process with the same pid is adopted by mistake. */
 	readonly startTicks?: number;
 	readonly label?: string;
 	readonly note?: string;
@@ -135,7 +135,7 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 	return {record, instance};
 }
 
-/** Throws `unavailable` if the account would hold more GPUs than it may. A running process cannot wait in the queue. */
+/** Throws `unavailable` if the account would hold more GPUs than its limit allows. A running process cannot wait in the queue. */
 function requireRoom({gpus}: Pick<Snapshot, 'gpus'>, owner: string, count: number, limit: Limit | undefined): void {
 	const held = holdingsIn(gpus).filter(({lease}) => ownerOf(lease) === owner).length;
 	if (limit !== undefined && held + count > limit.value) {
@@ -145,7 +145,11 @@ function requireRoom({gpus}: Pick<Snapshot, 'gpus'>, owner: string, count: numbe
 	}
 }
 
-/** Grants a running process a `run` lease on its GPUs for as long as it lives. Ignores the queue, which cannot get them. Throws `not-found`, `not-owner`, ... */
+/**
+Grants a running process a `run` lease on the GPUs that it uses, until the process ends. Ignores the queue, because waiting requests cannot use
+these GPUs. Throws `not-found` for an unknown process, `not-owner` for a process of another account, `unavailable` if a GPU cannot be leased, and
+otherwise like {@link transact}.
+*/
 export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<Adopted> {
 	requireLocal(world, 'adopt');
 	const {requester, pid, label, note} = request;

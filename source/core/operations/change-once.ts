@@ -17,7 +17,10 @@ const outageMs = 5000;
 const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
-/** How long changes of leases retry after conflicts. Each conflict means that another change succeeded, so even a crowd of releases finishes in this time. */
+/**
+How long a change of leases is retried after conflicts. Each conflict means that another change succeeded, so even many concurrent releases finish
+in time.
+*/
 const leasePatienceMs = 60_000;
 /** The pause after a lease conflict doubles this many times, up to 16 ms. Waiting requests pause longer, so that releases go first. */
 const briefTries = 3;
@@ -31,7 +34,10 @@ export type ChangeOptions<Result> = {
 	readonly read: (change: string | undefined) => Promise<Snapshot>;
 	/** Plans the change after a read. Called again after a conflict. An empty plan is not committed. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
-	/** Whether the change depends only on leases. After a conflict, it is then retried at once, from a read without the queue, in which leases can have expired. */
+	/**
+	Whether the change depends only on leases. If so, the change is retried at once after a conflict. The read then omits the queue and can contain
+	expired leases.
+	*/
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
 	readonly shownBy?: 'status' | 'queue';
@@ -43,7 +49,10 @@ const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreach
 const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
-/** Returns the error for too many conflicts. `lockedIn` is the store's shell if the Go program held its lock all the time, perhaps because it crashed. */
+/**
+Returns the error for too many conflicts. `lockedIn` is the store's shell. Given if the Go program has held its lock all the time, perhaps because
+the Go program crashed.
+*/
 const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 	lockedIn === undefined
 		? new CanhazgpuError('busy', `The GPU pool is too busy: others kept changing it for ${forMs / 1000} seconds`, {
@@ -211,7 +220,8 @@ class OneChange<Result> {
 		try {
 			return await this.#options.read(change);
 		} catch (error) {
-			// Conflicts prevented the removal of expired leases. Other processes will remove them, and this change does not depend on it.
+			// Conflicts prevented the removal of expired leases. Other processes will remove these leases, and this change does not depend on the
+			// removal.
 			if (isAboutLeases && hasCode(error, 'busy')) {
 				return asItIs();
 			}
@@ -248,7 +258,10 @@ type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly committed?: (planned: Planned) => void;
 };
 
-/** Reads, plans and commits until the plan is empty, and returns the last read and its plan. A lost answer is no error. Throws `busy` after ten seconds, ... */
+/**
+Reads, plans and commits until the plan is empty, and returns the last read and its plan. Continues after a lost answer. Throws `busy` after ten
+seconds of conflicts, and the errors of `read` and `plan`.
+*/
 export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 	{store, clock}: Pick<World, 'store' | 'clock'>,
 	{read, plan, committed}: Settling<Planned>,

@@ -1,4 +1,7 @@
-/** An external engine that grants the GPUs, such as Slurm. Operations ask it instead of committing. A read-only store and a GPU provider show its state. */
+/**
+An external engine that grants the GPUs, such as Slurm. Operations send their requests to the engine instead of committing changes. A read-only
+store and a GPU provider show the engine's state.
+*/
 import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
 import type {AcquireRequest, Grant, TimedRequest, Wanted} from '../rules/request/request.js';
@@ -40,11 +43,13 @@ export type GaveUp = {
 
 export type WaitOptions = {
 	readonly waitSeconds: number | undefined;
-	/** Aborting leaves the queue and releases held GPUs. */
+	/** When aborted, the request leaves the queue and releases its held GPUs. */
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
 	readonly entryId?: string | undefined;
-	/** Takes over background work, such as recording alerts, to run it once the grant is in use. Without this function, the grant waits for the work. */
+	/**
+	Runs background work, such as recording alerts, after the grant is in use. Without this function, the work is done before the grant is returned.
+	*/
 	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
 	readonly failed?: (error: unknown) => void;
 };
@@ -67,7 +72,7 @@ export type ExtendResult = {
 		readonly keepUntil?: number | undefined;
 	}>;
 	readonly notYours: readonly HeldPart[];
-	/** Selected leases that cannot be extended, because they end with their job and not at a certain time. */
+	/** The GPUs of selected leases that cannot be extended, because these leases end with their job and not at a certain time. */
 	readonly notTimed: readonly number[];
 	readonly now: number;
 };
@@ -100,7 +105,10 @@ export type Submission = {
 export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** Waits for the grant. `signal` is aborted when the engine's program, the process `pid`, ends. Undefined after that, or with nothing to report. */
+	/**
+	Waits for the grant. `pid` is the process of the engine's program. `signal` is aborted when this process ends. Undefined after an abort, or if
+	there is nothing to report.
+	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	readonly begin: () => void;
 	/** Maps the exit code of the engine's program to that of `run`. Throws a CanhazgpuError if the engine never ran the command. */
@@ -112,7 +120,7 @@ export type DetachedJob = {
 	readonly output: string;
 };
 
-/** The jobs of `run --detach` that an engine keeps. Ids are those of the engine. */
+/** The jobs of `run --detach` that an engine keeps. All ids are ids of the engine. */
 export type EngineJobs = {
 	readonly list: (account: string, isAll: boolean) => Promise<{readonly rows: readonly JobRow[]; readonly now: number}>;
 	/** Returns the jobs with these ids. Throws `usage` for an unknown id. */
@@ -146,7 +154,10 @@ export type Engine = {
 	readonly name: 'slurm';
 	/** Returns the engine's name, such as `Slurm, cluster lab`. Never rejects: an unknown cluster name is omitted. */
 	readonly label: () => Promise<string>;
-	/** Throws `unavailable` if too few GPUs are free for a request that does not wait, and `usage` for unsupported options. */
+	/**
+	Grants GPUs now or after waiting. Throws `unavailable` if a request does not wait and too few GPUs are free, and `usage` for unsupported
+	options.
+	*/
 	readonly acquire: (request: TimedRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
 	/** Works like `acquire` for a request that does not wait. */
 	readonly acquireNow: (request: TimedRequest) => Promise<Grant>;
@@ -155,7 +166,10 @@ export type Engine = {
 	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;
 	/** Prepares to run a command with GPUs. Throws `usage` for unsupported options. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
-	/** Submits a background command. `directory` is its working directory, and gets its output. Throws like `submit`, and also if the engine rejects the job. */
+	/**
+	Submits a background command. `directory` is the working directory of the command, and its output file is written there. Throws like `submit`,
+	and also if the engine rejects the job.
+	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
 	readonly jobs: EngineJobs;
 	/** Features that the engine lacks. The interfaces do not offer them. */

@@ -37,10 +37,10 @@ import {commitUntilSettled} from './change-once.js';
 
 const retryMs = 1000;
 
-/** A lease on one GPU, with the memory for all shares of this GPU. Kept here, because the record of a free GPU does not contain it. */
+/** A lease on one GPU, with the memory for all shares of this GPU. The memory is kept here, because the record of a free GPU does not contain it. */
 type OwnPart = HeldPart & {readonly capacityMiB?: number | undefined};
 
-/** A wrapper's copy of its lease, with which it can recognize and restore the lease. */
+/** A wrapper's copy of its lease. The wrapper uses the copy to recognize and restore the lease. */
 export type JobLease = {
 	readonly leaseId: string;
 	readonly gpus: readonly number[];
@@ -120,7 +120,7 @@ export async function awaitJobLease(
 	}
 }
 
-/** Adds the job's process and model to the lease. Once the next heartbeat has stored them, the job keeps its lease even if the wrapper is killed. */
+/** Adds the job's process and model to the lease. After the next heartbeat has stored both, the job keeps its lease even if the wrapper is killed. */
 export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...jobLease,
 	leases: new Map(
@@ -133,7 +133,9 @@ function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 	return {...jobLease, leases, gpus: gpusOf(leases.values().toArray())};
 }
 
-/** A GPU whose lease was mistakenly ended while its job ran, and that the job has leased again. `reason` is the recorded reason of that end. */
+/**
+A GPU whose lease was ended by mistake while the job ran. The job has leased the GPU again. `reason` is the recorded reason of the mistaken end.
+*/
 type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =
@@ -209,8 +211,9 @@ type KnownEnds = {
 };
 
 /**
-Returns which parts of the lease have ended for good, according to the GPU's record, or else to the audit log. If neither shows an end, the part
-continues. If there is no audit log, a share beside others and a MIG instance count as ended, because a record cannot show their ends.
+Returns which parts of the lease have ended for good. Looks for an end in the GPU's record first, and then in the audit log. If neither shows an
+end, the part continues. If there is no audit log, MIG instances and shares on a GPU with other shares count as ended, because a record cannot show
+their ends.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
 	// The record shows only the end of the GPU's last lease, which can be the lease of any of its MIG instances.
@@ -226,7 +229,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	const chargedTo = new Map<HeldPart, number>();
 	for (const vacancy of vacant) {
 		const {record, part} = vacancy;
-		// If the record shows the mistaken end, the history already contains the time before it.
+		// If the record shows the mistaken end, the history already contains the time before that end.
 		if (record.kind === 'free' && isLast(vacancy)) {
 			chargedTo.set(part, record.lastReleased ?? part.lease.startTime);
 		}
@@ -263,7 +266,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	return {over, chargedTo};
 }
 
-/** Returns the lease to continue on a GPU that was lost. The lease starts later, so that no time is counted twice in the history. */
+/** Returns the lease to write again on a lost GPU. Its start time is later than before, so that no time is counted twice in the history. */
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 
@@ -330,7 +333,10 @@ async function planHeartbeat(
 	};
 }
 
-/** Checks that the lease exists, sends a heartbeat if due, and takes back lost GPUs. Without heartbeats, the lease lasts another quarter of an hour. */
+/**
+Checks that the lease exists, sends a heartbeat if one is due, and takes back lost GPUs. Without heartbeats, the lease lasts another quarter of an
+hour.
+*/
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];
 	let jobLease = granted;

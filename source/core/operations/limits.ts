@@ -12,11 +12,11 @@ import {canUseSlack} from '../rules/limits/slack.js';
 import type {StoredPolicy} from '../rules/policy/policy.js';
 import type {AcquireRequest, TimedRequest, Wanted} from '../rules/request/request.js';
 
-/** Returns the limits of a requester. Asks for its Unix groups only if a group has limits. */
+/** Returns the limits of a requester. Looks up the Unix groups of this process only if a group has limits. */
 export const limitsFor = ({host}: Pick<World, 'host'>, snapshot: StoredPolicy, requester: Requester): Limits =>
 	limitsOf(snapshot, requester, host.groupsAmong);
 
-/** Returns those of this process's Unix groups that have limits. Undefined if there are none, so that nothing is stored. */
+/** Returns the Unix groups of this process that have limits. Undefined if there are none, so that nothing is stored. */
 export function groupsFor({host}: Pick<World, 'host'>, snapshot: StoredPolicy): QueueEntry['groups'] {
 	const groups = host.groupsAmong(limitedGroupsOf(snapshot));
 	return groups.length === 0 ? undefined : groups;

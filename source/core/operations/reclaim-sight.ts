@@ -1,4 +1,7 @@
-/** What one process knows of the reservations beyond the store: which GPUs it can see completely, and which reservations it sees without load. */
+/**
+The knowledge of one process about reservations that is not in the store: which GPUs the process sees completely, and which reservations have no
+load.
+*/
 import type {World} from '../model/ports.js';
 import type {GraceTimer, Observation, Snapshot} from '../model/types.js';
 import {candidatesIn} from '../rules/reclaim/candidates.js';
@@ -15,7 +18,7 @@ export class ReclaimSight {
 		this.#world = world;
 	}
 
-	/** Remembers an observation. Must be called once for each, before the plans that depend on it. */
+	/** Remembers an observation. Must be called once for each observation, before changes are planned with the observation. */
 	remember(snapshot: Snapshot, observation: Observation): void {
 		if (observation.isPartial === true) {
 			return;
@@ -48,7 +51,7 @@ export class ReclaimSight {
 		};
 	}
 
-	/** Returns the machine's monotonic clock now, or some seconds ago. Undefined if it cannot be read. */
+	/** Returns the time of the machine's monotonic clock, now or `ago` seconds ago. Undefined if the clock cannot be read. */
 	timer(ago = 0): GraceTimer | undefined {
 		const {id, seconds} = this.#world.host.monotonic;
 		const now = seconds();

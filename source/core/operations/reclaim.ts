@@ -10,15 +10,16 @@ import {ReclaimSight} from './reclaim-sight.js';
 
 /** Maximum age of an observation that can show that a GPU is idle now. */
 const freshSeconds = 5;
-/** How long to wait for the process that posts scans to act on them. After that, this process scans for itself. */
+/** How long this process waits until the process that posts scans takes a due step. After that, this process scans and acts itself. */
 const patienceMs = 10_000;
 const mostTries = 5;
-/** If the store's clock advances this much more than the monotonic clock, it was set forward. */
+/** If the store's clock advances this much more than the monotonic clock, the store's clock was set forward. */
 const mostDriftSeconds = 30;
 
 export type Reclaimer = {
 	/**
-	Warns the owners of idle reservations, and returns the GPUs when the grace period has passed. Ignores errors of the store. Idle times then start again.
+	Warns the owners of idle reservations, and returns the GPUs to the pool after the grace period. Ignores errors of the store,
+	but then idle times start again.
 	`snapshot` must be recent. If it shows that something must change, the pool is read again.
 	@returns The seconds until the next step is due, if the GPUs stay idle.
 	*/
@@ -40,7 +41,7 @@ class IdleReclaimer {
 	#running: Promise<number> = Promise.resolve(Infinity);
 	/** Whether an earlier observation could not be recorded. Idle times then start again, because that observation may have seen use. */
 	#hasMissed = false;
-	/** Since when a step has been due that the scanning process has not taken. */
+	/** When the step became due that the process that posts scans has not taken yet. */
 	#dueSinceMs: number | undefined;
 	#lastRead: {readonly now: number; readonly ms: number} | undefined;
 	readonly #sight: ReclaimSight;
@@ -123,7 +124,10 @@ class IdleReclaimer {
 		}
 	}
 
-	/** Uses a posted scan only to end idle times, because any process can post scans. If the process that posts them does not act, scans and acts itself. */
+	/**
+	Uses a posted scan only to end idle times, because any process can post scans. If the process that posts the scans does not act, this process
+	scans and acts itself.
+	*/
 	async #lookAtPosted(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {clock, gpus} = this.#world;
 		await this.#apply(snapshot, observation);
@@ -145,7 +149,9 @@ class IdleReclaimer {
 		return this.#apply(snapshot, own);
 	}
 
-	/** Reads the pool again, and commits what follows from the observation. Does nothing if `snapshot` already shows that nothing changes. */
+	/**
+	Reads the pool again, and commits the changes that follow from the observation. Does nothing if `snapshot` already shows that nothing changes.
+	*/
 	async #apply(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {store, host, clock} = this.#world;
 		const isPosted = observation.isPosted === true;

@@ -8,7 +8,7 @@ import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
 
-/** Records what a scan found. `snapshot` must be a new read, because the records get its time. */
+/** Records the findings of a scan. The records get the time of `snapshot`, so `snapshot` must be a new read. */
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /** Creates a recorder that writes each new alert and overuse to the audit log once. Ignores errors of the store, because the next scan tries again. */

@@ -124,7 +124,7 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 	};
 }
 
-/** Returns the reminders to send now, and in how many seconds to call again. Throws `store-unreachable`, ... if the store fails. */
+/** Returns the reminders to send now, and in how many seconds to call again. Rejects with a CanhazgpuError if the store fails. */
 export async function claimReminders(
 	world: EngineWorld,
 	sender: ReminderSender,
@@ -142,7 +142,7 @@ export async function claimReminders(
 		return {reminders: [], nextSeconds};
 	}
 
-	// If the commit conflicts, another process sends the reminders or a lease has changed. The next read shows what is left.
+	// If the commit conflicts, another process sends the reminders or a lease has changed. The next read shows which reminders are left.
 	const isOurs = (await world.store.commit(plan)) === 'done';
 	return isOurs ? {reminders, nextSeconds} : {reminders: [], nextSeconds: 1};
 }

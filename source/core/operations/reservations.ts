@@ -52,7 +52,7 @@ type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {
 	readonly keepSeconds?: number;
 };
 
-/** Reserves GPUs now or not at all. Throws `impossible` if the pool can never satisfy the request, `busy`, `store-unreachable`, ... */
+/** Reserves GPUs now or not at all. Throws like `acquireNow`. */
 export const reserve = async (
 	world: EngineWorld,
 	{durationSeconds, keepSeconds, ...request}: ReserveRequest,
@@ -75,7 +75,7 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 		},
 	});
 
-/** `atLeast` moves only an end that is less than this many seconds away, and never beyond `max-duration`. */
+/** `atLeast` moves an end that is less than this many seconds away to this many seconds from now, but not beyond `max-duration`. Later ends stay. */
 export type ExtendChange = (NewEnd | {readonly atLeast: number}) & {
 	readonly keepSeconds?: number | undefined;
 };

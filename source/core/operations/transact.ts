@@ -41,7 +41,7 @@ export async function readCurrent(
 	return snapshot;
 }
 
-/** Reads the pool for display. If the store rejects writes, as a replica does, ended leases cannot be removed and are shown, too. */
+/** Reads the pool for display. If the store rejects writes, as a replica does, ended leases are not removed and still appear. */
 export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	const snapshot = await withFallback(
 		async () => readCurrent(world),
@@ -52,6 +52,6 @@ export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	return snapshot;
 }
 
-/** Makes a change with {@link changeOnce}, after leases and entries that have ended are removed. Throws `no-pool` without a pool. */
+/** Removes ended leases and entries, then makes a change with {@link changeOnce}. Throws `no-pool` if there is no pool. */
 export const transact = async <Result>(world: World, {user, ...transaction}: Transaction<Result>): Promise<Result> =>
 	changeOnce(world, {...transaction, read: async (change) => readCurrent(world, {user, change})});

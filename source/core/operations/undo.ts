@@ -53,7 +53,7 @@ export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 		})
 		.toArray();
 
-/** Merges plans that are based on the same snapshot. Except for the GPUs, their preconditions are the same. */
+/** Merges plans for reservations that are restored together. The preconditions of the plans differ only in the GPUs. */
 function joined(plans: readonly Plan[]): Plan {
 	const [first = emptyPlan, ...others] = plans;
 	const {event} = first;
@@ -81,7 +81,7 @@ function joined(plans: readonly Plan[]): Plan {
 	};
 }
 
-/** Applies writes that are planned but not committed yet to the snapshot. A commit still compares the records as they were read. */
+/** Returns the snapshot as it will be after these planned writes. The `raw` values stay as they were read, because the commit compares them. */
 const withPlanned = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => ({
 	...snapshot,
 	gpus: snapshot.gpus.map((record): GpuRecord => {
@@ -127,7 +127,7 @@ function checkUndoable(requester: Requester, {lease}: Released): void {
 /**
 Reserves released GPUs again with the same ends, notes and labels, in one commit. Each reservation is restored completely or not at all, and the
 release stays in the history. Processes that now run on the GPUs do not prevent this, because they may belong to the reservation.
-@throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, `busy`, `store-unreachable`, ...
+@throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, and otherwise like {@link transact}.
 */
 export async function undoRelease(
 	world: EngineWorld,

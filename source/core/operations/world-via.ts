@@ -16,7 +16,7 @@ const deeds: ReadonlySet<AuditKind> = new Set([
 const isDeed = ({kind, reason, until}: AuditRecord): boolean =>
 	deeds.has(kind) ||
 	(kind === 'left' && reason === undefined) ||
-	// With an end, the record is about a user who keeps the GPUs. Without one, it is about the warning that is withdrawn for that reason.
+	// A record with `until` is about a user who keeps the GPUs. A record without `until` is about the warning that is withdrawn for that reason.
 	(kind === 'idle' && reason === 'kept' && until !== undefined);
 
 /** Returns a world whose actions are marked with this interface in the audit log. */

@@ -20,7 +20,7 @@ export type HeldUseReport = {
 	readonly gaps: readonly TimeWindow[];
 };
 
-/** Compares reserved and used GPU time in the last hours, at most {@link mostHeldUseHours}. `nameOf` returns a GPU's name in the load history. */
+/** Compares reserved and used GPU time in the last `hours`, at most {@link mostHeldUseHours}. `nameOf` returns a GPU's name in the load history. */
 export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOptions['nameOf']): Promise<HeldUseReport> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);

@@ -12,7 +12,7 @@ export type Occupancy = {
 	readonly spans: readonly OccupancySpan[];
 };
 
-/** Reads who held which GPU over the last hours. Rejects with a CanhazgpuError if the store fails. */
+/** Reads who held which GPU in the last `hours`. Rejects with a CanhazgpuError if the store fails. */
 export async function occupancyOf(world: World, hours: number): Promise<Occupancy> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);

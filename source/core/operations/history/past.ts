@@ -11,7 +11,7 @@ export type Past = {
 	readonly usage: readonly UsageRecord[];
 };
 
-/** Maximum number of leases to keep. The newest are kept. A graph with a few hundred columns cannot show more anyway. */
+/** Maximum number of usage records to keep. The newest records are kept. A graph with a few hundred columns cannot show more anyway. */
 const mostUsage = 20_000;
 
 /** How long after the end of a lease its record may be written. Records written even later are found only by the next complete read. */
@@ -40,7 +40,10 @@ export async function readLoads(
 	return [...texts].flatMap(([hour, text]) => decodeHour(hour, text, nowMinute));
 }
 
-/** Reads load and usage of the last `seconds`. Given the last result as `before`, reads only newer records. Rejects with a CanhazgpuError. */
+/**
+Reads load and usage of the last `seconds`. If the last result is given as `before`, reads only newer records. Rejects with a CanhazgpuError if the
+store fails.
+*/
 export async function readPast(
 	{store}: {readonly store: Pick<Store, 'loads' | 'history'>},
 	{now, seconds}: {readonly now: number; readonly seconds: number},

@@ -23,7 +23,7 @@ export type ReportQuestion = {
 	readonly series?: (window: TimeWindow) => SeriesOptions;
 };
 
-/** Imports the history of older versions. If this account may not write to the store, the report does without it. */
+/** Imports the history of older versions. Does nothing if this account may not write to the store. The report then lacks that history. */
 export async function takeOverHistory({store}: World): Promise<void> {
 	await withFallback(
 		async () => store.takeOverHistory?.(),
@@ -32,7 +32,7 @@ export async function takeOverHistory({store}: World): Promise<void> {
 	);
 }
 
-/** Returns the report, with the users with the most hours first. Rejects with a CanhazgpuError if the store fails. */
+/** Returns the report. The users with the most hours come first. Rejects with a CanhazgpuError if the store fails. */
 export async function reportOf(world: World, {days, from, to, split, user, series}: ReportQuestion): Promise<Report> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);
@@ -46,7 +46,7 @@ export async function reportOf(world: World, {days, from, to, split, user, serie
 	});
 }
 
-/** Returns the percentages in tenths. The numbers with the largest remainders are rounded up, so that all add up to 100.0. */
+/** Returns the percentages with one decimal. The percentages with the largest remainders are rounded up, so that the sum is 100.0. */
 function percentages(hours: readonly number[], total: number): readonly number[] {
 	if (!(total > 0)) {
 		return hours.map(() => 0);

@@ -9,12 +9,12 @@ import {readCurrentJobs} from './jobs.js';
 
 const retryMs = 1000;
 
-/** How often a pending job reads the jobs that it depends on. In an array, each job before it adds `moreMsForEach`. */
+/** How often a pending job reads the jobs that it depends on. In an array, each earlier job adds `moreMsForEach`. */
 const shortestLookMs = 2000;
 const moreMsForEach = 100;
 const longestLookMs = 20_000;
 
-/** The longest sleep until a start time, because the clock can be set in the meantime. */
+/** The longest single sleep before a start time. Then the clock is read again, because it can have been set in the meantime. */
 const longestSleepMs = 30_000;
 
 /** Repeats work while the store is unusable. Returns undefined if the signal is aborted first. */
@@ -72,7 +72,10 @@ type WaitOptions = {
 	readonly onStart?: (start: Start) => void;
 };
 
-/** Waits until a job may start or never will (see {@link startOf}). Undefined if the signal is aborted, or if `find` returns undefined to end the wait. */
+/**
+Waits until {@link startOf} decides that a job may start or will never start. Undefined if the signal is aborted, or if `find` returns undefined to
+end the wait.
+*/
 export async function awaitStart(
 	world: World,
 	find: (list: JobList) => Job | undefined | Promise<Job | undefined>,
@@ -81,13 +84,13 @@ export async function awaitStart(
 	const wakeSignal = createWakeSignal();
 	let numbers: readonly number[] | undefined;
 	let isNear = true;
-	/** Since when every read has missed a job to wait for. */
+	/** The time since which a job to wait for has been missing in every read. */
 	let missedSinceMs: number | undefined;
 	const read = async (): Promise<JobList> => {
 		try {
 			return await readCurrentJobs(world, numbers);
 		} catch (error) {
-			// While this process cannot reach the store, other wrappers may not be able to put back their records either.
+			// While this process cannot reach the store, other wrappers may not be able to write their lost records again either.
 			missedSinceMs = undefined;
 			throw error;
 		}

@@ -15,7 +15,7 @@ const putBackMs = 60_000;
 
 const progress: Readonly<Partial<Record<JobState, number>>> = {pending: 0, queued: 1, running: 2};
 
-/** Whether the store has lost the newest data, because it shows an earlier state than this wrapper has stored. */
+/** Whether the found job has an earlier state than this wrapper has stored. The store has then lost its newest data. */
 const isEarlier = (found: Job, latest: Job): boolean =>
 	found.state === 'lost' ||
 	(!isOver(found) &&
@@ -34,7 +34,7 @@ export type JobKeeper = {
 		change: (job: Job, now: number) => Job | undefined,
 		signal?: AbortSignal,
 	) => Promise<Job | undefined>;
-	/** Writes the record again whenever the store loses it, and calls `cancelled` when somebody cancels the job. Ends with the signal. */
+	/** Writes the record again whenever the store loses it, and calls `cancelled` when somebody cancels the job. Ends when the signal is aborted. */
 	readonly keep: (signal: AbortSignal, cancelled: () => void) => Promise<void>;
 };
 

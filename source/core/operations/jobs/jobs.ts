@@ -15,7 +15,7 @@ import {changeOnce} from '../change-once.js';
 /** How often jobs are read again after a conflict with other changes. Remaining changes are left to the next reader. */
 const mostLooks = 5;
 
-/** Reads all jobs or those with these numbers, and stores which of them are lost or will never start. */
+/** Reads all jobs, or only the jobs with these numbers. Marks jobs in the store that are lost or will never start. */
 export async function readCurrentJobs({store, host}: World, numbers?: readonly number[]): Promise<JobList> {
 	let list = await store.readJobs(numbers);
 	for (let looks = 0; looks < mostLooks; looks++) {
@@ -161,7 +161,10 @@ export const cancelJobs = async (
 		},
 	});
 
-/** Resets ended jobs for a new wrapper. Throws `failed` for a job that has not ended, `not-owner` for a job of another account or one that is not genuine. */
+/**
+Resets ended jobs for a new wrapper. Throws `failed` for a job that has not ended, and `not-owner` for a job of another account or if `isGenuine`
+returns false.
+*/
 export const retryJobs = async (
 	world: World,
 	requester: Requester,

@@ -50,7 +50,7 @@ export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisA
 	}
 
 	const {remembered} = facts;
-	// If a Redis that held the pool is now down or empty, that is an error.
+	// Chooses the Redis that was used last, even if it is now down or empty. Commands then fail instead of using another store.
 	if (remembered?.store === 'redis') {
 		return byRecord(remembered);
 	}

@@ -45,7 +45,10 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 	};
 }
 
-/** Takes GPUs out of service, or changes the reason. Returns those still held. Throws `usage` for a long reason, and otherwise like {@link undrain}. */
+/**
+Takes GPUs out of service, or changes the reason. Returns the GPUs as `gpus`, and the GPUs that are still leased as `leased`. Throws `usage` for a
+reason that is too long, and otherwise like {@link undrain}.
+*/
 export const drain = async (
 	world: EngineWorld,
 	requester: Requester,
@@ -74,7 +77,10 @@ export const drain = async (
 	});
 };
 
-/** Puts GPUs back into service. Returns those that were out of service. Throws `impossible` for an unknown id, `pool-garbage` for an unusable record. */
+/**
+Puts GPUs back into service. Returns the GPUs that were out of service. Throws `impossible` for an unknown id, `pool-garbage` for an unusable
+record.
+*/
 export const undrain = async (
 	world: EngineWorld,
 	requester: Requester,

@@ -17,7 +17,7 @@ export type IdleWatch = {
 	readonly start: (snapshot: Snapshot) => void;
 };
 
-/** Whether the entry's program returns GPUs to the pool. The Go program, whose entries name no machine, never does. */
+/** Whether the program that waits with this entry returns idle GPUs to the pool. The Go program does not. Its entries name no machine. */
 const canLook = ({machine}: QueueEntry): boolean => machine !== undefined;
 
 type Options = {

@@ -39,8 +39,9 @@ export type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
-Plans which GPUs a waiting request can take now. Scans only if GPU records and notes of earlier entries leave any, so that a release does not make
-all waiting commands scan at once. Returns `stale` if the scan is newer than the read, because the scan must come first.
+Plans which GPUs a waiting request can take now. Scans only if there may be GPUs to take, according to the GPU records and the notes of earlier
+entries. So a release does not make all waiting commands scan at once. Returns `stale` if the scan was made after the read of the pool. The caller
+then reads again, because the scan must come first.
 @throws CanhazgpuError `impossible` if the pool can never satisfy the request.
 */
 export async function planWithScan(

@@ -84,7 +84,7 @@ export class Waiter {
 	#seenAtMs = -Infinity;
 	#readAtMs = 0;
 	#hadOutage = false;
-	/** Qualities of the GPUs that the last scan could not determine. */
+	/** The qualities that the last scan could not determine, by GPU. */
 	#seenOf: {readonly gpuCount: number; readonly unknown: Eligibility['unknown']} | undefined;
 	#hasSplit = false;
 	#lastRead: Snapshot | undefined;
@@ -111,7 +111,7 @@ export class Waiter {
 		});
 	}
 
-	/** Joins the queue and waits. However the wait ends, no entry and no held GPU stays behind. */
+	/** Joins the queue and waits. After the wait, the request has no entry and holds no GPU without a grant, no matter how the wait ended. */
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
 		const {signal} = this.#options;
@@ -197,7 +197,7 @@ export class Waiter {
 		this.#joinedAt = joinedAt;
 	}
 
-	/** Scans the GPUs before joining, unless any GPUs will do. The request then joins without waiting for a slow tool. */
+	/** Scans the GPUs before joining. A request that accepts any GPU joins without a scan, so that a slow tool does not delay the request. */
 	async #scanIfNeeded(): Promise<Observation | undefined> {
 		const {count, ids, need} = this.#request;
 		return dependsOnGpus({count: ids?.length ?? count, ids, need}) ? this.#scan() : undefined;
@@ -232,7 +232,7 @@ export class Waiter {
 		}
 	}
 
-	/** Returns the entry with the groups of this account that have limits now, so that others know its limit. */
+	/** Returns the entry with the groups of this account that currently have limits, so that other processes know the account's limit. */
 	#withGroups(own: EntryRecord, snapshot: Snapshot): EntryRecord {
 		return {...own, entry: {...own.entry, groups: groupsFor(this.#world, snapshot)}};
 	}
@@ -287,7 +287,7 @@ export class Waiter {
 		}
 	}
 
-	/** Tries to take GPUs. If the store is unreachable, reports that and continues to wait. */
+	/** Tries to take GPUs. If the store is unreachable, reports the outage and continues to wait. */
 	async #tryUnlessAway(): Promise<Grant | GaveUp | undefined> {
 		try {
 			return await this.#try();
@@ -310,7 +310,7 @@ export class Waiter {
 				user: this.#request.requester.label,
 				judged: (read) => judgedByWaiter(read, () => clock.random()),
 			});
-			// A grant counts even if its answer was lost and the policy has become stricter since.
+			// A grant is valid even if the answer to its commit was lost and the policy has become stricter since then.
 			const earlier = grantIn(snapshot, this.#leaseId, this.#tenure);
 			if (earlier !== undefined) {
 				return earlier;
@@ -344,7 +344,8 @@ export class Waiter {
 				// A conflict needs no retry: the next read shows whether a heartbeat is still due.
 				await store.commit(planEntryHeartbeat(snapshot, renewed));
 				this.#lastHeartbeat = snapshot.now;
-				// Continues without a new read, because heartbeats are most of the work in a long queue. If that read is outdated, a grant conflicts and is retried.
+				// Continues without a new read, because heartbeats are most of the work in a long queue. If the snapshot is outdated, a grant
+				// conflicts and is retried.
 			}
 
 			let recordSeen = async (): Promise<void> => undefined;

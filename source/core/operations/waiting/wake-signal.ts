@@ -8,7 +8,7 @@ type WakeSignal = {
 	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 
-/** Creates a wait that can be ended early. A wake-up during which nothing waits ends the next wait, so that no wake-up is lost. */
+/** Creates a signal that ends a wait early. If nothing waits during a wake-up, the next wait ends at once, so that no wake-up is lost. */
 export function createWakeSignal(): WakeSignal {
 	let isWoken = false;
 	let isTimerSet = false;
