@@ -35,9 +35,7 @@ export type StoreListener = {
 	readonly lost?: (reason: string) => void;
 	/** Called when the store is back. Changes were missed, so everything must be read again. */
 	readonly restored?: () => void;
-	/**
-	Called before each poll by a store that polls. Returns by how many milliseconds the store may delay calls of `changed`. Defaults to no delay.
-	*/
+	/** Called before each poll by a store that polls. Returns by how many milliseconds the store may delay calls of `changed`. Defaults to no delay. */
 	readonly tolerableDelayMs?: () => number;
 };
 
@@ -74,9 +72,7 @@ export const longestLoadHour = 2 ** 20;
 /** How many hours of load history are kept: a week, and one more hour because the current hour is incomplete. */
 export const loadHours = 7 * 24 + 1;
 
-/**
-The load of the GPUs, as one text for each hour. Hours are counted since the epoch. Any process can write these texts, so they are only displayed.
-*/
+/** The load of the GPUs, as one text for each hour. Hours count from the epoch. Any process can write the texts, so they are only displayed. */
 export type LoadHistory = {
 	/** Appends a line to the text of an hour, unless the text is full. Also deletes all but the newest {@link loadHours}. */
 	readonly append: (hour: number, line: string) => Promise<void>;
@@ -113,9 +109,7 @@ export type Store = {
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
 	/** Reads the records of detached jobs atomically. Reads all records if no numbers are given. */
 	readonly readJobs: (numbers?: readonly number[]) => Promise<JobList>;
-	/**
-	Resolves once the listener is registered, with a function that removes it. A caller that then reads the pool misses no change after the read.
-	*/
+	/** Resolves once the listener is registered, with a function that removes it. A caller that then reads the pool misses no change after the read. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
 	/** Streams the usage records with an end time in [fromTime, toTime], oldest first. Skips invalid records. */
 	readonly history: (fromTime: number, toTime: number) => UsageHistory;

@@ -154,9 +154,7 @@ export function createFreshScan(world: World, deadlineMs = Infinity, signal?: Ab
 
 export type ReadLinks = (wanted: Wanted, strategy: StrategyName) => Promise<GpuLinks | undefined>;
 
-/**
-Returns a function that reads the links between GPUs for requests that depend on links. Links are read only once, but a failed read is repeated.
-*/
+/** Returns a function that reads the links between GPUs for requests that depend on links. The links are read once, but a failed read is repeated. */
 export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 	let known: GpuLinks | undefined;
 	return async ({need}, strategy) => {

@@ -47,9 +47,7 @@ export type WaitOptions = {
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
 	readonly entryId?: string | undefined;
-	/**
-	Runs background work, such as recording alerts, after the grant is in use. Without this function, the work is done before the grant is returned.
-	*/
+	/** Runs background work, such as recording alerts, after the grant is in use. Without this function, the grant waits for the work. */
 	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
 	readonly failed?: (error: unknown) => void;
 };

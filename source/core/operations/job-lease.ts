@@ -133,9 +133,7 @@ function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 	return {...jobLease, leases, gpus: gpusOf(leases.values().toArray())};
 }
 
-/**
-A GPU whose lease was ended by mistake while the job ran. The job has leased the GPU again. `reason` is the recorded reason of the mistaken end.
-*/
+/** A GPU whose lease was ended by mistake while the job ran. The job has leased the GPU again. `reason` is the recorded reason of that end. */
 type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =

@@ -149,9 +149,7 @@ class IdleReclaimer {
 		return this.#apply(snapshot, own);
 	}
 
-	/**
-	Reads the pool again, and commits the changes that follow from the observation. Does nothing if `snapshot` already shows that nothing changes.
-	*/
+	/** Reads the pool again, and commits what the observation requires. Does nothing if `snapshot` already shows that nothing changes. */
 	async #apply(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {store, host, clock} = this.#world;
 		const isPosted = observation.isPosted === true;

@@ -18,7 +18,7 @@ type Candidate = {
 
 type Box = {readonly free: readonly Candidate[]; readonly links: GpuLinks | undefined};
 
-/** The held GPUs that stay, the free GPUs, and how many of the free ones to choose. */
+/** The held GPUs that stay, the free GPUs, and the number of free GPUs to choose. */
 type Choice = {readonly kept: readonly Candidate[]; readonly free: readonly Candidate[]; readonly count: number};
 
 type Chosen = {readonly kept: readonly Candidate[]; readonly chosen: readonly Candidate[]};
@@ -58,7 +58,10 @@ function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): read
 	return [worst, sum];
 }
 
-/** Counts the NUMA nodes and PCI roots of a set. GPUs of unknown place count as one if `isUnknownShared`, and otherwise as one each. */
+/**
+Counts the NUMA nodes and PCI roots of a set. All GPUs of unknown place together count as one if `isUnknownShared` is set. Otherwise, each of these
+GPUs counts as one.
+*/
 const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonly number[] =>
 	(['numaNode', 'pciRoot'] as const).map((domain) => {
 		const domains = [...kept, ...chosen].map((gpu) => gpu[domain]);
@@ -155,7 +158,9 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 		return set;
 	});
 
-/** Returns the best `count` free GPUs, or all if there are too few. With more than 16 free GPUs, approximates the best set by adding one at a time. */
+/**
+Returns the best `count` free GPUs, or all if there are too few. With more than 16 free GPUs, the result is approximate: GPUs are added one by one.
+*/
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
 	const setScore = scoresOfSets[strategy];
@@ -219,7 +224,7 @@ function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReadin
 	};
 }
 
-/** Chooses the group that takes the fewest GPUs from others, then the best one by strategy. Undefined if no group has enough GPUs. */
+/** Chooses the group that takes the fewest GPUs from other requests. The strategy decides between equal groups. Undefined if none has enough GPUs. */
 export function chooseGpus(
 	snapshot: Snapshot,
 	groups: readonly CandidateGroup[],

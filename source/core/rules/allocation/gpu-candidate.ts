@@ -38,7 +38,10 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 
 const askedOf = (shares: readonly Lease[]): number => sumOf(shares.map(({memoryMiB = 0}) => memoryMiB));
 
-/** Returns the memory that is not available: what each share reserved, or uses if that is more, and all other use. Undefined if the use is unknown. */
+/**
+Returns the memory that is not available: for each share, the reserved or the used memory, whichever is more, plus all other used memory. Undefined
+if the use is unknown.
+*/
 export function committedMiB(
 	shares: readonly Lease[],
 	{memoryUsedMiB, processes}: Pick<GpuReading, 'memoryUsedMiB' | 'processes'>,
@@ -112,13 +115,13 @@ type CandidateOptions = {
 	readonly reading: GpuReading | 'unseen' | undefined;
 };
 
-/** Returns whether a share fits on a GPU. If necessary, it replaces shares held by waiting requests, those of the last requests first. */
+/** Returns whether a share fits on a GPU. If necessary, the new share replaces shares that waiting requests hold, the last request's share first. */
 function candidateForShare(
 	record: GpuRecord,
 	share: ShareLimits,
 	{canTake, reading}: CandidateOptions,
 ): GpuCandidate | GpuBlock {
-	// A lease of the whole GPU leaves no room.
+	// A lease of the whole GPU leaves no room for a share, so the grant must take this lease.
 	const takes: Holding[] = record.kind === 'leased' ? [...holdingsOn(record)] : [];
 	let staying = record.kind === 'leased' ? [] : holdingsOn(record);
 	for (;;) {
@@ -142,7 +145,7 @@ function candidateForShare(
 	}
 }
 
-/** Returns what a request can get of a GPU, or why it can get nothing. Does not check health and use. */
+/** Returns what a request can get of a GPU, or why it can get nothing. Checks neither health nor use. */
 export function candidateOf(record: GpuRecord, options: CandidateOptions): GpuCandidate | GpuBlock {
 	if (record.kind === 'garbage') {
 		return {kind: 'garbage', problem: record.problem};

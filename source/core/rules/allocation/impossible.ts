@@ -169,7 +169,7 @@ type Circumstances = {
 	readonly links?: GpuLinks;
 };
 
-/** Returns why GPUs that were requested by id can never meet the need: they are split by MIG, or lack something. */
+/** Returns why GPUs that were requested by id can never meet the need: the GPUs are split by MIG, or do not meet a requirement. */
 function namedProblem(
 	ids: readonly number[],
 	need: Need,

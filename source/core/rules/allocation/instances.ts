@@ -18,7 +18,7 @@ type InstancesFor = {
 	readonly unknown: readonly number[];
 };
 
-/** Finds the MIG instances that can serve a request. `readings` are those of the GPUs that meet all other requirements. */
+/** Finds the MIG instances that can serve a request. `readings` contains the readings of all GPUs that meet the other requirements. */
 export function instancesFor(
 	need: InstanceNeed,
 	readings: ReadonlyArray<readonly [index: number, reading: GpuReading | undefined]>,
@@ -42,7 +42,7 @@ export type InstanceCandidate = {
 	readonly takes: readonly Holding[];
 };
 
-/** Returns whether a MIG instance is available. If the whole GPU was leased before it was split, none of its instances is. */
+/** Returns whether a MIG instance is available. If the whole GPU was leased before it was split by MIG, none of its instances is available. */
 export function instanceCandidateOf(
 	record: GpuRecord,
 	instance: InstanceOfGpu,
@@ -64,7 +64,7 @@ export function instanceCandidateOf(
 
 /**
 Chooses MIG instances: free ones before those held by waiting requests, then the smallest profile, then the GPU with the most instances in use,
-so that large instances and empty GPUs stay available. Returns fewer if there are not enough.
+so that large instances and empty GPUs stay available. Returns fewer than `count` if there are not enough.
 @param candidates - Instances held by waiting requests are in the order in which they are taken.
 */
 export function chooseInstances(

@@ -1,4 +1,4 @@
-/** Decides which GPUs can serve a need. If a quality of a GPU, such as its memory, is unknown, the GPU does not meet a requirement for it. */
+/** Decides which GPUs can serve a need. If a quality of a GPU, such as its memory, is unknown, the GPU meets no requirement for this quality. */
 import type {GpuGroup, GpuLinks, GpuReading, InstanceOfGpu, Need, Observation, QueueEntry} from '../../model/types.js';
 import {isWhole} from '../mig/instances.js';
 import type {Wanted} from '../request/request.js';
@@ -10,12 +10,12 @@ export type Quality = 'model' | 'memory' | 'compute capability' | 'links' | 'MIG
 type OwnQuality = Exclude<Quality, 'links' | 'MIG instances'>;
 
 export type Eligibility = {
-	/** The groups of GPUs that can be combined for the request. Undefined if these are all GPUs of the pool. */
+	/** The groups of GPUs that can serve the request. Undefined if all GPUs of the pool form a single group. */
 	readonly groups: readonly GpuGroup[] | undefined;
-	/** Set if every group has too few GPUs for the request: these groups, for a message about how many GPUs are free. */
+	/** The groups, if every group has too few GPUs for the request. Used for a message about how many GPUs are free. */
 	readonly tooSmall?: readonly GpuGroup[];
 	readonly instances?: readonly InstanceOfGpu[];
-	/** GPUs that may meet the need, and which quality of each is unknown. */
+	/** GPUs that may meet the need, each with the quality that is unknown. */
 	readonly unknown: ReadonlyMap<number, Quality>;
 	/** False if this pool can never serve the request, whatever the unknown qualities turn out to be. */
 	readonly isPossible: boolean;
@@ -31,7 +31,7 @@ const wordsOf = (text: string): readonly string[] =>
 		.split(/[^\p{Letter}\p{Number}]+/v)
 		.filter((word) => word !== '');
 
-/** Returns whether a GPU's name contains all wanted words, in order and in any case: `a100 80gb` matches `NVIDIA A100-SXM4-80GB`. */
+/** Returns whether a GPU's name contains all wanted words in the same order. Ignores case: `a100 80gb` matches `NVIDIA A100-SXM4-80GB`. */
 export function isModel(name: string, wanted: string): boolean {
 	const missing = [...wordsOf(wanted)];
 	if (missing.length === 0) {
@@ -107,7 +107,8 @@ function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boo
 			return;
 		}
 
-		// Candidates linked to the pivot need no step of their own: sets with them also have the pivot or a GPU that is not linked to the pivot.
+		// Candidates that are linked to the pivot need no step of their own: each set with such a candidate also contains the pivot or a GPU that is
+		// not linked to the pivot.
 		const pivot = [...candidates, ...done].toSorted(
 			(a, b) => linkedTo(b, candidates).length - linkedTo(a, candidates).length,
 		)[0]!;
@@ -319,8 +320,9 @@ export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
 	JSON.stringify(one.eligibleInstances ?? []) === JSON.stringify(other.eligibleInstances ?? []);
 
 /**
-Returns the eligible GPUs to store in an entry after a scan. A GPU that cannot be read stays eligible, so that a brief failure costs no entry its
-claim to the GPU. `current` is the stored value, and `possible` the part of it that exists in this pool: see groupsOf in queue/eligible.ts.
+Returns the eligible GPUs to store in an entry after a scan. A GPU that cannot be read stays eligible, so that the entry keeps its claim to the GPU
+during a brief failure. `current` is the stored value. `possible` is the part of `current` that exists in this pool: see groupsOf in
+queue/eligible.ts.
 */
 export function eligibleAfterScan(
 	current: Eligible,

@@ -27,7 +27,10 @@ export const chooseCuda = (
 	return meant.toSorted((a, b) => compareVersions(b.version, a.version))[0];
 };
 
-/** Returns the newest installation for {@link cudaVersionPattern}. Throws `impossible` if there is none. `supported` is the driver's newest version, if known. */
+/**
+Returns the newest installation of the wanted version, a text that matches {@link cudaVersionPattern}. Throws `impossible` if there is none.
+`supported` is the newest version that the driver supports, if known.
+*/
 export function requireCuda(search: CudaSearch, wanted: string, supported: string | undefined): CudaInstallation {
 	const chosen = chooseCuda(search.installations, wanted);
 	if (chosen !== undefined) {

@@ -56,7 +56,7 @@ export type Refusal = {
 	readonly wanted: Wanted;
 	readonly available: number;
 	readonly blocked: readonly BlockedGpu[];
-	/** Set if the account holds too many GPUs, whether or not any are free. */
+	/** Set if the account's limit prevents the grant, no matter how many GPUs are free. */
 	readonly overLimit?: OverLimit;
 	readonly agentLimit?: AgentLimit;
 	readonly now: number;
@@ -206,7 +206,10 @@ function pickInstances(
 	return taken.length < wanted.count ? {kind: 'short', available: candidates.length, blocked} : {kind: 'picked', taken};
 }
 
-/** Plans a grant of everything or nothing. Expects the whole queue as read, so that nobody who joins meanwhile is overtaken. `snapshot` has no expired leases. */
+/**
+Plans a grant of all requested GPUs or of none. The plan expects the queue as it was read, so that the grant overtakes no entry that joins in the
+meantime. `snapshot` must contain no expired leases.
+*/
 export function allocate(
 	snapshot: Snapshot,
 	observation: Observation,

@@ -1,4 +1,7 @@
-/** Plans grants for queue entries, without GPUs that an earlier entry could use. GPUs of later or stopped entries are taken over in the same commit. */
+/**
+Plans grants for queue entries. An entry gets no GPU that an earlier entry could use. A grant takes over GPUs of later or stopped entries in one
+commit.
+*/
 import {
 	additionOf,
 	grantedParts,
@@ -112,8 +115,9 @@ type Circumstances = {
 };
 
 /**
-Chooses GPUs for an entry that accepts GPUs of one or more groups. With one group, the entry also takes a free GPU if others are still missing.
-With several groups it waits until it can get all GPUs from one of them, because it could otherwise hold GPUs of the wrong group.
+Chooses GPUs for an entry that accepts GPUs of one or more groups. If there is one group, the entry takes free GPUs
+even while others are still missing. If there are several groups, the entry waits until one group has all the GPUs, because the entry could otherwise
+hold GPUs of the wrong group.
 */
 function chooseForGpus(
 	snapshot: Snapshot,
@@ -161,7 +165,7 @@ function chooseForGpus(
 	};
 }
 
-/** Chooses from the available MIG instances. Those held by other waiting requests come last, starting with the last request in the queue. */
+/** Chooses from the available MIG instances. Instances held by other waiting requests come last, starting with the last request in the queue. */
 function chooseForInstances(
 	snapshot: Snapshot,
 	{isUsable, isUsableInstance = () => true, instances}: QueueGrantOptions,

@@ -16,7 +16,7 @@ export type HostAnswer =
 	  }
 	| {readonly host: string; readonly error: string};
 
-/** A request, and whether it is a job or a reservation. If that is unknown, the request cannot exceed a limit. */
+/** A request, with its type: a job or a reservation. A request of unknown type cannot exceed a limit. */
 export type AskedOfHosts = Wanted & {readonly type?: LeaseType};
 
 type HostChoice =
@@ -78,7 +78,7 @@ function judge(wanted: AskedOfHosts, answer: HostAnswer): Chosen | HostReason {
 		return {kind: 'over-limit', mostGpus: most};
 	}
 
-	// The time at which the account holds fewer GPUs is unknown.
+	// It is unknown when the account will hold fewer GPUs.
 	const waitSeconds = count > left ? Infinity : Math.min(...waits.map((group) => group[count - 1]!));
 	return {
 		kind: 'chosen',

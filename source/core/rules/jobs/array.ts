@@ -1,6 +1,6 @@
 import {CanhazgpuError, quoted} from '../../../errors.js';
 
-/** Limited, because each waiting job of an array has its own process. */
+/** Maximum number of jobs in an array. Limited, because each waiting job has its own process. */
 export const mostArrayJobs = 1000;
 
 export type ArrayRequest = {

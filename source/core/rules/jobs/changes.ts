@@ -129,7 +129,7 @@ function auditOf(before: Job, after: Job, {now, host, account = after.account}: 
 			kind: 'finished',
 			value: after.state,
 			reason: isCancelled ? cancellerText(after) : (after.reason ?? exitText(after)),
-			// The record has a field of its own for the interface.
+			// `reason` does not name the interface, because the record has a separate field for it.
 			via: isCancelled ? after.cancelledVia : undefined,
 		},
 	];

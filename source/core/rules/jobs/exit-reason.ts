@@ -1,6 +1,6 @@
 import type {GpuReading} from '../../model/types.js';
 
-/** The length of the part at the end of the output that is searched. */
+/** How many bytes at the end of the output are searched. */
 export const searchedBytes = 65_536;
 
 /** Matches the messages of PyTorch, JAX, TensorFlow, CUDA, HIP and llama.cpp about GPU memory that cannot be allocated. */

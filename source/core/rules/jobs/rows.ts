@@ -64,7 +64,7 @@ function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now:
 }
 
 type RowOptions = {
-	/** The account that asks. Undefined for the public, which sees no directories, outputs and secrets. */
+	/** The account that asks. Undefined for the public, which sees no directories, outputs or secrets. */
 	readonly account: string | undefined;
 	readonly isAll: boolean;
 };

@@ -89,15 +89,18 @@ const beforeInArray = (job: Job, jobs: readonly Job[]): number =>
 			(other.state !== 'pending' || other.array.index < job.array.index),
 	).length;
 
-/** How long the record of a dependency may be missing. After a loss of data, wrappers put records of unfinished jobs back within a minute, and others stay lost. */
+/**
+How long the record of a dependency may be missing. After a loss of data, wrappers write the records of unfinished jobs again within a minute. Other
+records stay lost.
+*/
 const longestMissSeconds = 300;
 
 export const missingIds = ({after}: Pick<Job, 'after'>, jobs: readonly Job[]): readonly string[] =>
 	after.filter((dependency) => dependencyState(dependency, jobs).kind === 'unknown').map(({id}) => id);
 
 /**
-Decides whether a pending job may start. `jobs` must contain the jobs that it waits for, and those of its array.
-@param missedSeconds - How long every read has missed one of its dependencies. A single read cannot tell whether a missing record comes back.
+Decides whether a pending job may start. `jobs` must contain the jobs for which the job waits and all jobs of its array.
+@param missedSeconds - How long a dependency of the job has been missing in every read. A single read cannot tell whether a missing record comes back.
 */
 export function startOf(job: Job, jobs: readonly Job[], now: number, missedSeconds = 0): Start {
 	const states = job.after.map((dependency) => ({dependency, state: dependencyState(dependency, jobs)}));

@@ -115,7 +115,7 @@ export function planSubmission(
 	};
 }
 
-/** Plans to store the record of a job again after the store has lost it. Undefined if another job has its number now. */
+/** Plans to store the record of a job again after the store has lost it. Undefined if another job has the same number now. */
 export function planPutBack(list: JobList, job: Job): Plan | undefined {
 	const {index, records} = list;
 	return records.some(({number}) => number === job.number)

@@ -8,7 +8,10 @@ export const longestSeconds = 100 * 365 * 86_400;
 /** The shortest time for which a GPU can be held, because the store keeps whole seconds. */
 export const shortestHoldSeconds = 1;
 
-/** Parses a duration such as `30m`, `1d`, `0.5h` or `1h30m` into seconds. Throws `usage` for zero and anything else. `what` names the value in the error. */
+/**
+Parses a duration such as `30m`, `1d`, `0.5h` or `1h30m` into seconds. Throws `usage` for zero and for an invalid text. `what` names the value in
+the error.
+*/
 export function parseDuration(text: string, what: string): number {
 	const hint = 'Write a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.';
 	const trimmed = text.trim();

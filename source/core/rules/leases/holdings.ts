@@ -2,7 +2,7 @@ import type {GpuRecord, Lease} from '../../model/types.js';
 
 export type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
-/** A lease on one GPU, and the stored record of the GPU, which a commit compares with the current one. */
+/** A lease on one GPU. `raw` is the record of the GPU as it was read. A commit compares `raw` with the stored record. */
 export type Holding = {
 	readonly index: number;
 	readonly raw: string;

@@ -39,7 +39,10 @@ export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: 
 /** In a long queue, a waiting command checks this many entries at the front for live processes, and on average as many others. */
 const judgedCount = 8;
 
-/** Returns which entries a waiting command checks: the first, those with GPUs, and a random sample, because each check inspects a process. `random` is in [0, 1). */
+/**
+Returns which entries a waiting command checks: the first entries, entries with GPUs, and a random sample. Not all are checked, because each check
+inspects a process. `random` is in [0, 1).
+*/
 export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
 	const holding = new Set(holdingsIn(gpus).map(({lease}) => lease.partialQueueId));
 	const judged = new Set(
@@ -53,7 +56,7 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 /**
 Plans to remove ended leases, entries of ended processes together with the GPUs that they hold, and queue ids without an entry. Also starts watches
 for holders that missed a heartbeat, and sends heartbeats for holders that are alive. Every command plans this first.
-@param isJudged - Returns which entries are checked. All other entries stay as they are.
+@param isJudged - Returns whether an entry is checked. All other entries stay as they are.
 */
 export function planExpiry(
 	snapshot: Snapshot,

@@ -64,7 +64,7 @@ type Judgement<End> =
 	| {readonly kind: 'holds'}
 	| {readonly kind: 'ended'; readonly ending: End}
 	| {readonly kind: 'watch'; readonly silence: Silence}
-	/** The job is alive, but its wrapper is dead or stopped and sends no heartbeats. The process that finds this out sends one instead. */
+	/** The job is alive, but its wrapper is dead or stopped and sends no heartbeats. The process that finds this out sends a heartbeat instead. */
 	| {readonly kind: 'vouch'};
 
 const holds = {kind: 'holds'} as const;
@@ -263,11 +263,14 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 	}
 }
 
-/** Returns whether an entry's process is not stopped and has missed no heartbeat. Otherwise no GPU is kept for it, and others may take the GPUs that it holds. */
+/**
+Returns whether an entry's process is not stopped and has missed no heartbeat. If not, no GPU is kept for the entry, and others may take the GPUs
+that it holds.
+*/
 export const isAnswering = (entry: QueueEntry, snapshot: Snapshot, host: Host): boolean =>
 	judge(entry, host) !== 'stopped' && hear(entry, snapshot, host, answerPatience) !== 'missed';
 
-/** Returns for display how long an entry has sent no heartbeat. Undefined if it has missed none. */
+/** Returns for display how long an entry has sent no heartbeat. Undefined if the entry has missed none. */
 export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>): number | undefined {
 	const watch = watchOf(entry);
 	return watch !== undefined && now - watch.since >= answerPatience.watchSeconds
@@ -324,7 +327,7 @@ const freshSeconds = leasePatience.watchSeconds;
 
 /**
 Returns a lease or entry of a clone of this machine: it has the same machine id, another boot id, and a fresh heartbeat long after this machine's
-start. If the clock was wrong before a reboot, this machine's own record can look like that for up to a minute.
+start. If the clock was wrong before a reboot, this machine's own record can look like a clone's record for up to a minute.
 */
 export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | undefined {
 	const isClone = (held: Lease | QueueEntry): boolean => {

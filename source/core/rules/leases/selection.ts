@@ -24,7 +24,7 @@ type Selected = {
 };
 
 function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
-	// A label that equals the requester's own account means leases without a label, except for root, who can name other accounts.
+	// The requester's own account as a label selects leases without a label. For root, it is an ordinary label, because root can name other accounts.
 	return label === requester.account && !isRoot(requester) ? labelOf(lease) === undefined : lease.user === label;
 }
 
@@ -77,7 +77,7 @@ export function select(
 		mayChange(requester, lease) && (label === undefined || bearsLabel(lease, requester, label));
 	const isOwn = ({index, lease, sharedBy}: Holding, gpu: number): boolean =>
 		sharedBy !== undefined && index === gpu && owns(requester, lease);
-	// On a shared GPU, the caller's own shares are selected, if there are any, and no others.
+	// If the caller has shares on a shared GPU, only these shares are selected.
 	const named = leased
 		.filter((holding) => isNamed(holding, selection))
 		.filter(

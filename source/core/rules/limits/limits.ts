@@ -1,4 +1,7 @@
-/** The limits of accounts, set by an administrator. A user's own limit precedes group limits, which precede the limit for everybody. Root has none. */
+/**
+The limits of accounts, set by an administrator. A limit for one user counts more than limits for groups, and these count more than the limit for
+everybody. Root has no limits.
+*/
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
 import type {GpuRecord, Requester} from '../../model/types.js';
@@ -55,7 +58,7 @@ const mostGenerous = (settings: ReadonlyArray<Limit | 'off'>): Limit | 'off' | u
 		? 'off'
 		: settings.filter((setting) => setting !== 'off').toSorted((a, b) => b.value - a.value)[0];
 
-/** Returns the limit of an account. If several groups have one, the most generous counts. An unreadable policy limits nobody. */
+/** Returns the limit of an account. If several groups have a limit, the most generous limit counts. An unreadable policy limits nobody. */
 export function limitOf(stored: StoredPolicy, limit: LimitName, {account, groups = []}: Limited): Limit | undefined {
 	if (!isReadable(stored) || rootNames.has(account)) {
 		return undefined;
@@ -68,7 +71,7 @@ export function limitOf(stored: StoredPolicy, limit: LimitName, {account, groups
 	return setting === 'off' ? undefined : setting;
 }
 
-/** Returns all limits of a requester. `groupsAmong` returns those of the named Unix groups to which the requester belongs. */
+/** Returns all limits of a requester. `groupsAmong` returns the groups in `names` to which the requester belongs. */
 export function limitsOf(
 	stored: StoredPolicy,
 	requester: Pick<Requester, 'account' | 'uid' | 'userNamespace'>,
@@ -98,7 +101,7 @@ export function requireWithinMaxGpus({count}: Wanted, {'max-gpus': limit}: Limit
 	}
 }
 
-/** Returns how long a reservation without a duration lasts: the default of the policy, but never longer than its maximum. */
+/** Returns how long a reservation without a duration lasts: the default of the policy, or its maximum if the maximum is shorter. */
 export const defaultSeconds = ({'default-duration': usual, 'max-duration': most}: Limits): number =>
 	Math.min(usual?.value ?? usualDurationSeconds, most?.value ?? Infinity);
 
@@ -119,7 +122,10 @@ export function tenureWithin(tenure: AskedTenure, limits: Limits): Tenure {
 	return tenure.type === 'manual' ? {...tenure, durationSeconds: asked ?? defaultSeconds(limits)} : tenure;
 }
 
-/** Throws `impossible` for a new end later than `max-duration` from now, except to shorten a lease older than the limit. `advice` is for the hint. */
+/**
+Throws `impossible` if the new end is later than `max-duration` from now. A lease that already ends later can be shortened to any end. `advice` is
+for the hint.
+*/
 export function requireEndWithin(
 	{end, before, now}: {readonly end: number; readonly before: number | undefined; readonly now: number},
 	limits: Limits,
@@ -133,7 +139,7 @@ export function requireEndWithin(
 	}
 }
 
-/** Throws `unavailable` if the account has as many requests in the queue as it may have. */
+/** Throws `unavailable` if the account already has as many requests in the queue as its limit allows. */
 export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}: Limits, account: string): void {
 	if (limit !== undefined && waiting >= limit.value) {
 		throw new CanhazgpuError(
@@ -144,7 +150,10 @@ export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}:
 	}
 }
 
-/** Returns the preconditions of a grant to an account with a limit: all that it could hold is unchanged. Omits values that are `expected` or not comparable. */
+/**
+Returns the preconditions of a grant to an account with a limit: no GPU record has changed since the read. Omits GPUs in `expected`, and records
+that cannot be compared.
+*/
 export const limitExpectations = (
 	gpus: readonly GpuRecord[],
 	limit: Limit | undefined,

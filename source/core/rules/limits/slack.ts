@@ -1,6 +1,6 @@
 /**
-Reservations beyond `max-gpus`, which `limits.slack=on` allows while nobody else waits. They are marked, and are the first to go back when somebody
-else waits. Only reservations of whole GPUs can be marked, because the GPUs of a job cannot go back before the job ends.
+Reservations beyond `max-gpus`, which `limits.slack=on` allows while nobody else waits. These reservations are marked, and go back first when
+somebody else waits. Only manual reservations of whole GPUs can be marked. The GPUs of a job cannot go back before the job ends.
 */
 import type {Need} from '../../model/need.js';
 import type {Lease, LeaseSlack, LeaseType, Snapshot} from '../../model/types.js';
@@ -21,7 +21,7 @@ export type SlackLease = {
 	readonly holdings: readonly Holding[];
 	readonly lease: Lease;
 	readonly slack: LeaseSlack;
-	/** The limit that the account exceeds with this reservation. Undefined if the account could keep the reservation within its limit. */
+	/** The limit that the account exceeds with this reservation. Undefined if the reservation now fits within the limit. */
 	readonly limit: Limit | undefined;
 };
 
@@ -30,7 +30,10 @@ const newestFirst = ({lease: a}: Pick<SlackLease, 'lease'>, {lease: b}: Pick<Sla
 
 type Pooled = StoredPolicy & Pick<Snapshot, 'gpus' | 'now'>;
 
-/** Returns the marked reservations, the newest first. The newest are beyond the limit while their account exceeds it. An unreadable policy limits nobody. */
+/**
+Returns the marked reservations, the newest first. While an account exceeds its limit, its newest reservations are beyond the limit. An unreadable
+policy limits nobody.
+*/
 export function slackLeasesIn(snapshot: Pooled): readonly SlackLease[] {
 	const {gpus, now} = snapshot;
 	if (gpus.every((record) => record.kind !== 'leased' || record.lease.slack === undefined)) {

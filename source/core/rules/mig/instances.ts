@@ -30,11 +30,14 @@ export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): 
 		: undefined;
 }
 
-/** Whether MIG allows granting the whole GPU or shares. Undefined if unknown. True without a reading: other rules handle a GPU without a reading. */
+/**
+Whether the MIG mode allows a grant of the whole GPU or of shares. Undefined if unknown. True without a reading, because other rules handle that
+case.
+*/
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
 	reading === undefined ? true : modeDoubtOf(reading) === undefined ? reading.isMigEnabled !== true : undefined;
 
-/** Returns the number of an instance, or else its position in the list, because the tools list instances by number. */
+/** Returns the number of an instance. If the number is unknown, returns the position in the list, because the tools list instances by number. */
 const numberOf = ({number}: MigInstance, position: number): number => number ?? position;
 
 /** Returns all MIG instances of a GPU. Empty if the GPU is not in MIG mode, and undefined if unknown. */

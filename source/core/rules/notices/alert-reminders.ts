@@ -1,4 +1,7 @@
-/** Reminders whose state is in the record of alerts: shares that use too much memory, use without a reservation, and reservations that went back. */
+/**
+Reminders whose state is in the record of alerts: for shares that exceed their memory, for GPUs used without a reservation, and for reservations
+that went back to the pool.
+*/
 import {emptyPlan} from '../../model/plan.js';
 import type {Snapshot} from '../../model/types.js';
 import {holdingsIn} from '../leases/holdings.js';

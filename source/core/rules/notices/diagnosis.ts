@@ -1,6 +1,6 @@
 import type {Finding} from '../pool/diagnosis.js';
 
-/** The state of a target. `name` has no URL. */
+/** The state of a target. `name` contains no URL. */
 export type TargetCheck = {
 	readonly name: string;
 	readonly problem?: string | undefined;

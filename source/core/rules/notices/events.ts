@@ -4,7 +4,7 @@ export const noticeEvents = ['expiry', 'idle', 'granted', 'overuse', 'job-ended'
 
 export type NoticeEvent = (typeof noticeEvents)[number];
 
-/** The events that are notified unless `notify.events` says otherwise. */
+/** The events that cause notices if `notify.events` is not set. */
 export const usualEvents: readonly NoticeEvent[] = ['expiry', 'idle', 'granted', 'overuse'];
 
 export type NoticeKind =
@@ -33,7 +33,7 @@ const events: Readonly<Record<NoticeKind, NoticeEvent | undefined>> = {
 	test: undefined,
 };
 
-/** The notices that stay due in the pool, so that they can wait for the end of the quiet time. */
+/** The kinds of notices that can wait for the end of the quiet time, because the pool records that they are still due. */
 const waiting: ReadonlySet<NoticeKind> = new Set(['ending', 'parked', 'reclaimed', 'overuse', 'squatter']);
 
 export type NoticePreferences = {
@@ -55,7 +55,10 @@ type Moment = {
 	readonly latest?: number;
 };
 
-/** Returns when to send a notice. In the quiet time, waits for its end if possible. Undefined if the notice is not wanted. */
+/**
+Returns when to send a notice. A notice that is due in the quiet time is sent at the end of the quiet time if possible. Undefined if the notice is
+not wanted.
+*/
 export function timeToSend(
 	kind: NoticeKind,
 	{due, now, latest = Infinity}: Moment,

@@ -1,4 +1,4 @@
-/** Reminds owners of reservations that go back to the pool, because they are idle or beyond the limit of their account, and of parked ones. */
+/** Reminds owners that a reservation goes back to the pool, because it is idle or beyond the account's limit, or that a reservation is parked. */
 import type {Lease, Snapshot} from '../../model/types.js';
 import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange} from '../leases/lease-changes.js';
@@ -10,7 +10,7 @@ import {dueTime, type DueReminders, type Reminder, type ReminderSender} from './
 type Unreminded = {
 	/** Store time from which the owner can be reminded. */
 	readonly due: number;
-	/** The deadline, or for a parked reservation the start. Reservations with the same id and time cause one reminder. */
+	/** The deadline. For a parked reservation, the time since which it is parked. Leases with the same id and time cause one reminder. */
 	readonly time: number;
 	readonly facts: Pick<Reminder, 'idle' | 'beyondLimit' | 'parked' | 'remainingSeconds'>;
 };
@@ -63,7 +63,7 @@ function warningsDue(
 	};
 }
 
-/** Returns the reminders about idle reservations. GPUs in `written` already have a change, so their reminders come a second later. */
+/** Returns the reminders about idle reservations. The plan already changes the GPUs in `written`, so their reminders follow a second later. */
 export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: ReadonlySet<number>): DueReminders =>
 	warningsDue(snapshot, sender, written, {
 		kind: 'idle',

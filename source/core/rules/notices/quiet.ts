@@ -1,4 +1,4 @@
-/** The quiet time of each day, on the clock of this machine, during which notices wait. */
+/** The daily quiet time, in which notices wait. Uses the local time of this machine. */
 
 /** Minutes since midnight. `until` can be on the next day: `22:00-07:00`. */
 export type QuietTime = {readonly from: number; readonly until: number};
@@ -10,7 +10,7 @@ function minutesOf(time: string): number | undefined {
 	return hours < 24 && minutes < 60 ? hours * 60 + minutes : undefined;
 }
 
-/** Parses `22:00-07:00`. Returns undefined for other texts, and for a quiet time without an end. */
+/** Parses `22:00-07:00`. Returns undefined for other texts, and for a quiet time that starts and ends at the same time. */
 export function parseQuietTime(text: string): QuietTime | undefined {
 	const {from: first = '', until: last = ''} = pattern.exec(text.trim())?.groups ?? {};
 	const from = minutesOf(first);
@@ -23,7 +23,7 @@ const clockText = (minutes: number): string =>
 
 export const quietTimeText = ({from, until}: QuietTime): string => `${clockText(from)}-${clockText(until)}`;
 
-/** Returns the end of the quiet time at this moment, in seconds since the epoch. Undefined outside of the quiet time. */
+/** Returns when the quiet time that contains this moment ends, in seconds since the epoch. Undefined outside of the quiet time. */
 export function quietEnd(seconds: number, {from, until}: QuietTime): number | undefined {
 	const date = new Date(seconds * 1000);
 	const minute = date.getHours() * 60 + date.getMinutes();

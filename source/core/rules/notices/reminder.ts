@@ -3,7 +3,7 @@ import type {Requester, ReturnNote} from '../../model/types.js';
 import {isRoot} from '../leases/ownership.js';
 import {timeToSend, usualPreferences, type NoticePreferences} from './events.js';
 
-/** In the first minute, only processes of the account itself notify it, because only they know the targets that the account chose. */
+/** How long only processes of the account itself may notify the account. Only these processes know the targets that the account chose. */
 const ownersFirstSeconds = 60;
 
 export type Reminder = {
@@ -21,7 +21,10 @@ export type Reminder = {
 	/** Reserved memory and memory in use. Absent for a whole GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
-	/** The times here and below are store times. `now` is the time of the reminder, and `keepSeconds` is the offered time to keep the GPUs. */
+	/**
+	All times in this field and the fields below are store times. `now` is the time of the reminder. `keepSeconds` is how long the owner can keep
+	the GPUs.
+	*/
 	readonly idle?: {
 		readonly since: number;
 		readonly deadline: number;
@@ -50,7 +53,7 @@ export type DueReminders = {
 
 type Moment = {readonly due: number; readonly now: number; readonly latest?: number};
 
-/** Returns the store time from which this sender may notify an account. Undefined if it never may. */
+/** Returns the store time from which this sender may notify an account. Undefined if this sender never may. */
 export function dueTime(
 	kind: Reminder['kind'],
 	account: string,

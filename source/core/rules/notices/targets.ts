@@ -18,7 +18,7 @@ type Parsed = {readonly target: Target} | {readonly problem: string};
 
 const longestAddress = 254;
 
-/** Whether a text can be passed to a mail program as an address. The first character must not make it an option, a path or a pipe. */
+/** Whether a text can be passed to a mail program as an address. The first character must not turn the address into an option, a path or a pipe. */
 export const isMailAddress = (text: string): boolean =>
 	text.length <= longestAddress && /^[\w+.][\w+\-.=]*(?:@[\dA-Za-z][\d\-.A-Za-z]*)?$/v.test(text);
 
@@ -35,7 +35,7 @@ function isDecodable(text: string): boolean {
 	}
 }
 
-/** Returns why a URL cannot be used, without quoting it. */
+/** Returns why a URL cannot be used. The answer does not quote the URL. */
 function urlProblem(kind: UrlKind, text: string): string | undefined {
 	if (/[\s\p{Control}\p{Format}]/v.test(text) || !URL.canParse(text) || !/^https?:\/\//iv.test(text)) {
 		return `needs a URL without spaces: ${kind}:https://...`;
@@ -104,7 +104,7 @@ export function targetsProblem(items: readonly string[]): string | undefined {
 	return undefined;
 }
 
-/** Slack also accepts the JSON of `webhook`, but interprets mentions in its text. */
+/** Returns whether a URL belongs to Slack. Slack also accepts the JSON of `webhook`, but interprets mentions in the text. */
 const isSlack = (url: string): boolean => new URL(url).hostname === 'hooks.slack.com';
 
 const urlTarget = (kind: UrlKind, url: string) =>

@@ -1,4 +1,4 @@
-/** The limits for agents, which are clients of `canhazgpu mcp`. They bound the reservations of all agents together, so that people keep the rest. */
+/** The limits for agents, which are clients of `canhazgpu mcp`. The limits apply to all agents together, so that people keep the other GPUs. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
 import type {Lease, Snapshot} from '../../model/types.js';
@@ -8,7 +8,7 @@ import {policyDoubtOf, policyValue, type StoredPolicy} from './policy.js';
 
 type Asked = Pick<Lease, 'via'>;
 
-/** An agent can never hold GPUs for longer than this, whatever the policy is, because a forgotten agent must not hold them for years. */
+/** The longest time for which an agent can hold GPUs under any policy. A forgotten agent must not hold GPUs for years. */
 const longestAgentSeconds = 30 * 86_400;
 
 /** Returns the preconditions of a grant to an agent: no other agent has got a GPU since the read. */

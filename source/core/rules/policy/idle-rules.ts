@@ -2,7 +2,7 @@ import {CanhazgpuError} from '../../../errors.js';
 import type {Lease, Snapshot} from '../../model/types.js';
 import {policyRows, policyValue, type StoredPolicy} from './policy.js';
 
-/** A longer gap between two observations counts as unknown, and idle times start again. */
+/** The longest gap between two observations. After a longer gap, idle times start again. */
 export const longestGapSeconds = 300;
 
 export type IdleRules = {
@@ -11,7 +11,7 @@ export type IdleRules = {
 	readonly isOnlyWanted: boolean;
 };
 
-/** Returns the rules. Undefined if idle GPUs never go back to the pool, which is also the case if a part of the policy cannot be read. */
+/** Returns the rules. Undefined if idle GPUs never go back to the pool. They also never go back if one of these policy keys cannot be read. */
 export function idleRulesOf(snapshot: StoredPolicy): IdleRules | undefined {
 	const afterSeconds = policyValue(snapshot, 'idle.after');
 	if (afterSeconds === 'off') {
@@ -28,7 +28,7 @@ export function idleRulesOf(snapshot: StoredPolicy): IdleRules | undefined {
 /** A warning to the owner: since when a reservation is idle, and when its GPUs go back to the pool. */
 export type Warning = {
 	readonly since: number;
-	/** Store time. If it has passed, the GPUs go back as soon as somebody waits for them. */
+	/** Store time. After the deadline, the GPUs go back as soon as somebody waits for them. */
 	readonly deadline: number;
 };
 
@@ -45,13 +45,13 @@ export function warningOf({idle, keepUntil = 0}: Lease, snapshot: Clocked): Warn
 		: {since: idle.since, deadline: idle.deadline};
 }
 
-/** A reservation is called parked after this time with memory in use and without load. */
+/** How long a reservation must have memory in use and no load to count as parked. */
 export const parkedAfterSeconds = 2 * 60 * 60;
 
 /** A reservation that has held memory without load for a long time. Being parked is no reason to return a reservation to the pool. */
 export type Parked = {readonly since: number};
 
-/** Returns since when a lease is parked. Undefined if it is not, if its owner keeps it, and if the last observation is too old. */
+/** Returns since when a lease is parked. Undefined if the lease is not parked, if its owner keeps it, or if the last observation is too old. */
 export function parkedOf({parked, keepUntil = 0}: Lease, snapshot: Clocked): Parked | undefined {
 	const {now} = snapshot;
 	return parked === undefined ||

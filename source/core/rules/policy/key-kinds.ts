@@ -5,7 +5,7 @@ export type PolicyKey<Value> = {
 	readonly expects: string;
 	/** The default, in the spelling that users type. */
 	readonly fallback: string;
-	/** The value while the policy cannot be read: the strictest one for keys that protect users from each other. */
+	/** The value while the policy cannot be read. For keys that protect users from each other, this is the strictest value. */
 	readonly inDoubt: {
 		readonly value: Value;
 		readonly words: string;
@@ -27,7 +27,7 @@ export const choice = <const Choice extends string>(
 	read: (text) => choices.find((each) => each === text),
 });
 
-/** Defines a key whose value is a duration between two limits, which are spelled like the value itself. */
+/** Defines a key whose value is a duration from `least` to `most`. Both limits are texts such as `10m`, like the value. */
 export const duration = <const Other extends string = never>({
 	least,
 	most,
@@ -51,7 +51,7 @@ export const duration = <const Other extends string = never>({
 	},
 });
 
-/** Reads a duration for which a GPU can be held, in seconds. Undefined for an invalid or too short one. */
+/** Reads a duration for which a GPU can be held, in seconds. Undefined for an invalid text or a duration that is too short. */
 export function readHoldSeconds(text: string): number | undefined {
 	const seconds = secondsOf(text);
 	return seconds !== undefined && seconds >= shortestHoldSeconds ? seconds : undefined;

@@ -8,7 +8,7 @@ import {checkIds} from '../request/request.js';
 import {choice, duration, readHoldSeconds, type PolicyKey} from './key-kinds.js';
 import {limitKeys, namedLimitOf, off, type LimitValue} from './limit-keys.js';
 
-/** The maximum number of shares on one GPU. With more, the shares would be too small to use. */
+/** The maximum number of shares on one GPU. With more shares, each share would be too small to use. */
 const mostShares = 64;
 
 const noSharesText = 'no share is granted';
@@ -131,7 +131,7 @@ export const policyKeyNames = Object.keys(policyKeys) as readonly PolicyKeyName[
 
 export const isPolicyKey = (key: string): key is PolicyKeyName => Object.hasOwn(policyKeys, key);
 
-/** Returns the definition of a key, also for a user or group. Undefined for a key that this version does not know. */
+/** Returns the definition of a key. The key can be a limit for a user or group. Undefined for a key that this version does not know. */
 export function definitionOf(key: string): PolicyKey<unknown> | undefined {
 	if (isPolicyKey(key)) {
 		return policyKeys[key] as PolicyKey<unknown>;

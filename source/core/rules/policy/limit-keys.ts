@@ -31,7 +31,7 @@ const durationLimit = (key: Pick<PolicyKey<LimitValue>, 'summary' | 'completes'>
 	read: (text) => (text === off ? off : readHoldSeconds(text)),
 });
 
-/** The keys of limits by their last word. Each exists for everybody, for each user and for each group. */
+/** The definitions of limits, by the last word of their keys. Each limit can be set for everybody, for a user and for a group. */
 export const limitKeys = {
 	'max-gpus': countLimit(mostGpus, 'how many GPUs one account can hold'),
 	'max-waiting': countLimit(mostWaiting, 'how many requests of one account can wait'),

@@ -12,7 +12,7 @@ const lossSeconds = 86_400;
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
-/** A note that nobody could deliver for a day is dropped. */
+/** How long a note is kept if nobody can deliver it. */
 const returnSeconds = 86_400;
 /** The greatest number of kept notes, so that the record stays small. */
 const mostReturns = 64;
@@ -37,12 +37,12 @@ export const alertsWrite = (
 	returned: recentReturns(returned, snapshot.now),
 });
 
-/** How long nothing is granted after a loss of data, so that holders can notice it and restore their leases. */
+/** How long nothing is granted after a loss of data, so that holders can notice the loss and restore their leases. */
 const pauseAfterLossSeconds = 5;
 
 export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
 	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + pauseAfterLossSeconds - now;
-	// If the restore is further in the future, the store's clock has been set back since. Grants are then not suspended.
+	// If the result is longer than the pause, the store's clock was set back after the restore. Grants then do not wait.
 	return seconds > 0 && seconds <= pauseAfterLossSeconds ? seconds : 0;
 }
 
@@ -85,7 +85,7 @@ function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown
 	];
 }
 
-/** Whether the scan would show the alert if it still held. An unknown reading ends no alert. */
+/** Whether the scan would show the problem of the alert if the problem still existed. An unknown reading ends no alert. */
 function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow, seesKernelLog: boolean): boolean {
 	if (reading === undefined || reading.failure !== undefined) {
 		return false;

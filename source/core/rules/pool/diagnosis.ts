@@ -86,7 +86,7 @@ export function judgeAccount(account: Account): readonly Finding[] {
 		: [finding('permissions', 'ok', `the pool recognizes this account as ${outsideName}, whose job runs here`)];
 }
 
-/** Reports a part of the program that other users cannot read, such as after an npm installation with a strict umask. */
+/** Reports a part of the program that other users cannot read, for example after an npm installation with a strict umask. */
 export const judgeProgram = ({part, directory}: {readonly part: string; readonly directory: string}): Finding =>
 	finding(
 		'permissions',
@@ -146,7 +146,7 @@ export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding
 /** If the policy returns idle GPUs, the last shared scan must not be older than this. */
 const longestUnseenSeconds = 300;
 
-/** Reports whether the GPUs are scanned, if the policy returns idle ones. `seenAgo` is the age of the last shared scan in seconds, if there is one. */
+/** If the policy returns idle GPUs, reports whether the GPUs are scanned. `seenAgo` is the age of the last shared scan in seconds, if any. */
 export function judgeKeeping(snapshot: StoredPolicy, seenAgo: number | undefined): readonly Finding[] {
 	if (idleRulesOf(snapshot) === undefined) {
 		return [];

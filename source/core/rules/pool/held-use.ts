@@ -59,7 +59,7 @@ export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 		return Math.max(0, Math.min(to, begin + secondsPerMinute) - Math.max(from, begin));
 	};
 
-	/** A minute has two lines if one scanner took over from another. */
+	/** Adds a line to the means. A minute has two lines if one scanner took over from another. */
 	function addLine(line: MinuteLoads, slot: number): void {
 		for (const [name, {utilization}] of loadsIn(line)) {
 			const means = byName.get(name);

@@ -16,7 +16,7 @@ const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 
 export type PoolIsolation = {
 	readonly level: IsolationLevel;
-	/** Why the policy is unknown, if it is. `level` is then the strictest level. */
+	/** Why the policy is unknown. `level` is then the strictest level. Absent if the policy is known. */
 	readonly doubt?: PolicyDoubt;
 };
 
@@ -31,7 +31,10 @@ type IsolationRules = {
 	readonly policy?: IsolationLevel;
 };
 
-/** Returns the stricter level of user and pool. A typed `off` overrides the config and a pool's `prefer`, but is a `contradiction` to its `require`. */
+/**
+Returns the strictest level of command line, config and pool. `off` on the command line overrides the config and the pool's `prefer`. If the pool
+has `require`, `off` is a `contradiction`.
+*/
 export function isolationLevelOf({
 	wish,
 	setting = 'off',

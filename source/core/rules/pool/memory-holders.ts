@@ -12,7 +12,7 @@ export type MemoryHolder = DeviceHolder & {
 /** Advice to the user about the memory in use. Shown in this order. */
 export type HolderAdvice =
 	| {readonly kind: 'nothing-held'}
-	/** Processes of this user that the tool does not list hold memory. */
+	/** This user has processes that hold memory, and the tool does not list these processes. */
 	| {readonly kind: 'end-own'; readonly pids: readonly number[]}
 	| {readonly kind: 'ask'; readonly user: string | undefined; readonly pids: readonly number[]}
 	| {readonly kind: 'stop-container'; readonly containerId: string; readonly pids: readonly number[]}
@@ -117,7 +117,10 @@ function adviceFor(
 	return found.length === 0 ? [{kind: 'kept-by-driver'}] : found;
 }
 
-/** Reports who holds the memory of a GPU. `seen` are processes that have its devices open or are listed. `thresholdMiB` is memory that the driver may use. */
+/**
+Reports who holds the memory of a GPU. `seen` are processes that have its devices open or are listed. `thresholdMiB` is how much memory the driver
+may use.
+*/
 export function reportHolders(reading: GpuReading, seen: DeviceHolders, thresholdMiB: number): HoldersReport {
 	const listed = new Map<number, GpuProcess>((reading.processes ?? []).map((process) => [process.pid, process]));
 	const listedMiB = reading.processes === undefined ? undefined : memoryOf(reading.processes);

@@ -27,7 +27,7 @@ type OccupancyCollector = {
 	readonly spans: () => readonly OccupancySpan[];
 };
 
-/** Keeps at most about two spans for each GPU and part of the window, and one more for each share. */
+/** Creates a collector. It keeps at most about two spans for each GPU and part of the window, and one more for each share. */
 export function collectOccupancy({from, to}: TimeWindow): OccupancyCollector {
 	const partSeconds = (to - from) / partsOfWindow;
 	const spans: OccupancySpan[] = [];
@@ -113,7 +113,10 @@ type Columns = {
 	readonly columns: number;
 };
 
-/** Returns for each column who held the GPU for at least half of its time, or else who held it longest. `records` includes live leases up to now. */
+/**
+Returns for each column who held the GPU for at least half of the column's time. If nobody did, returns who held the GPU longest. `records` includes
+live leases up to now.
+*/
 export function holdersByColumn(
 	records: readonly UsageRecord[],
 	gpu: number,

@@ -73,7 +73,8 @@ export function planPoolReset(
 		expect: [
 			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
 			...ends.expect,
-			// If a free GPU is granted in the meantime, the commit conflicts. A value that is not a string cannot be compared, so nothing is expected.
+			// If a free GPU is granted in the meantime, the commit conflicts. A value that is not a string cannot be compared, so the plan does not
+			// expect it.
 			...cleaned
 				.filter((record) => record.kind === 'free' || (record.kind === 'garbage' && record.raw !== undefined))
 				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
@@ -101,7 +102,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 	}
 
 	const {machine} = pool;
-	// In a container, the machine id differs from that of its host, but the boot id is the same. Two unknown boot ids are not equal.
+	// In a container, the machine id differs from the id of the host machine, but the boot id is the same. Two unknown boot ids are not equal.
 	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
 	if (machine && machine.id !== host.machineId && !isSameBoot) {
 		throw new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine.id})`, {

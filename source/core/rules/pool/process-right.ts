@@ -6,7 +6,7 @@ export const processRights = ['not-holder', 'unreserved', 'unknown', 'little', '
 /**
 Whether a process may use its GPU. `not-holder`: another user holds the GPU. `unreserved`: nobody holds the GPU.
 `unknown`: the user is unknown or could be the holder in a container, or the GPU cannot be judged. `little`: nobody
-holds the GPU, and it uses so little memory that the GPU counts as free. `desktop`: the process draws a screen.
+holds the GPU, and so little of its memory is in use that the GPU counts as free. `desktop`: the process draws a screen.
 `holder`: the user holds the GPU or a share of it.
 */
 export type ProcessRight = (typeof processRights)[number];

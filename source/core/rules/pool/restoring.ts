@@ -1,4 +1,7 @@
-/** Restores data that a store has lost. A process that has read the data before writes them back, but changes no records that were written since. */
+/**
+Restores data that a store has lost. A process that read the data before the loss writes it back. Records that were written after the loss stay
+unchanged.
+*/
 import {instancesHeld, usageOf} from '../leases/holding-changes.js';
 import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
@@ -18,13 +21,13 @@ import type {
 import {poolEntry} from './pool.js';
 import {mergedAlerts} from './alerts.js';
 
-/** A process that notices a loss later than this restores no queue, drains, policy and alerts, because people may have changed them since. */
+/** A process that notices a loss later than this does not restore queue, drains, policy and alerts: people may have changed them since. */
 const lateSeconds = 600;
 
 /** Time between the scores (times of joining) of neighbors in the restored queue. The store keeps scores in microseconds. */
 const scoreGapSeconds = 2e-6;
 
-/** Whether the store has lost commits that an earlier read contained. The read of `known` must have ended before that of `found` began. */
+/** Whether the store has lost commits that an earlier read contained. The read of `known` must have ended before the read of `found` began. */
 export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool, revision: found}: Snapshot): boolean {
 	const hasBegunAgain = found.run !== known.run;
 	return (
@@ -52,7 +55,7 @@ type Loss = {
 	readonly found: Snapshot;
 	/** Audit records since the last read. Leases that ended according to these records are not restored. */
 	readonly audit: readonly AuditRecord[];
-	/** Whether nothing was committed since the loss. All records in the store are then older than those of the last read. */
+	/** Whether nothing was committed since the loss. All records in the store are then older than the records of the last read. */
 	readonly isUntouched: boolean;
 	readonly isLate: boolean;
 };
@@ -324,7 +327,7 @@ export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: S
 
 /**
 Plans to restore all lost data in one commit. The commit fails if a record is no longer as in `found`. `known` is the last read before the loss, with
-a pool, and {@link hasLostData} must be true. `options` contains the host that restores the data, and the audit log since that read.
+a pool, and {@link hasLostData} must be true. `host` is the host that restores the data, and `audit` is the audit log since that read.
 */
 export function planRestoring(
 	known: Snapshot & {readonly pool: Pool},

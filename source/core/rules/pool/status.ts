@@ -38,7 +38,7 @@ type LeaseFacts = {
 	readonly idleSeconds?: number | undefined;
 	/** The warning of an idle reservation. Undefined while the GPU is seen in use. */
 	readonly warning?: Warning | undefined;
-	/** Set if the reservation has held memory without load for hours, and this GPU does now. */
+	/** Set if the reservation has held memory without load for hours and this GPU still does. */
 	readonly parked?: Parked | undefined;
 	readonly keepUntil?: number | undefined;
 	readonly beyondLimit?: BeyondLimit | undefined;
@@ -63,7 +63,7 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly lastReleased?: number;
 	readonly reading?: GpuReading;
 	readonly use: GpuUsage;
-	/** Processes on the GPU, with masked secrets. Also empty if the processes are unknown, which `reading.processes` shows. */
+	/** Processes on the GPU, with masked secrets. Also empty if the processes are unknown. In this case, `reading.processes` is undefined. */
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model;
 	/** Accounts that use the GPU without a lease. Empty if the users are unknown. */
@@ -92,7 +92,7 @@ const isOnlyDrained = (row: StatusRow): boolean =>
 
 export type ShownState = GpuState | 'drained';
 
-/** Returns the state to show to people. For a drained GPU that is `drained`, while scripts get `error`. */
+/** Returns the state to show to people. For a drained GPU, people see `drained`, and scripts get `error`. */
 export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) ? 'drained' : row.state);
 
 const clockSkewSeconds = 60;

@@ -29,7 +29,7 @@ export type TargetProblem =
 	| {readonly kind: 'not-on-gpu'}
 	| {readonly kind: 'not-yours'; readonly user: string | undefined};
 
-/** Returns why a process shown on a GPU must not get a signal. Undefined if it may. */
+/** Returns why a process shown on a GPU must not get a signal. Undefined if the process may get a signal. */
 export function problemWith(
 	{pid, startTicks}: Pick<GpuProcess, 'pid' | 'startTicks'>,
 	gpu: number,

@@ -13,7 +13,7 @@ export type Model = {
 	readonly model: string;
 };
 
-/** Flags that name a model, the most reliable first. `--model` is last, because for lm_eval it names the backend. */
+/** Flags that name a model, the most reliable first. `--model` is last, because lm_eval uses `--model` for the backend. */
 const modelFlags = ['--model-path', '--model-id', '--model_path', '--model_id', '--model_name_or_path', '--model'];
 
 const longestName = 200;
@@ -80,7 +80,7 @@ const families: ReadonlyArray<readonly [beginning: RegExp, publisher: string]> =
 	[/^(?:gpt|whisper)/iv, 'openai'],
 ];
 
-/** Returns the model that lm_eval evaluates. Like the Go program, returns a local copy by its name on the Hugging Face hub. */
+/** Returns the model that lm_eval evaluates. For a local copy, returns the model's name on the Hugging Face hub, as the Go program does. */
 function evaluated(pretrained: string | undefined): string | undefined {
 	const name = pretrained?.startsWith('/') ? pretrained.split('/').findLast((part) => part !== '') : undefined;
 	const family = name === undefined ? undefined : families.find(([beginning]) => beginning.test(name));
@@ -100,7 +100,7 @@ export function modelOfCommand(commandLine: string): Model | undefined {
 
 /** Returns the first model that a process or one of its ancestors names. Worker processes often name none. */
 export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
-	// Workers of one job share their ancestors and often their command line.
+	// Workers of one job share their ancestors and often their command line, so each line is searched only once.
 	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));
 	for (const line of lines) {
 		// A model can be an address that contains a password.

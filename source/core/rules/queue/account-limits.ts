@@ -1,4 +1,7 @@
-/** Applies `limits.max-gpus` to the requests of an account, and `agents.max-gpus` to those of all agents. Each GPU, share and MIG instance counts as one GPU. */
+/**
+Applies `limits.max-gpus` to the requests of an account, and `agents.max-gpus` to the requests of all agents. Each GPU, share and MIG instance
+counts as one GPU.
+*/
 import type {Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf} from '../leases/liveness.js';
@@ -13,19 +16,22 @@ import {keepsHoldings, outagesNoted, servableGroups, type OutOfService} from './
 
 export type OverLimit = {
 	readonly account: string;
-	/** How many GPUs the account holds, without those held by its waiting requests. */
+	/** How many GPUs the account holds. Excludes GPUs that its waiting requests hold. */
 	readonly held: number;
 	/** How many GPUs the account's earlier requests in the queue want. */
 	readonly ahead: number;
 	readonly limit: Limit;
 };
 
-/** Why a request of an agent waits although GPUs may be free: `held` and `ahead` as for {@link OverLimit}, of all agents. */
+/** Why a request of an agent waits although GPUs may be free. `held` and `ahead` are as in {@link OverLimit}, but count all agents. */
 export type AgentLimit = Pick<OverLimit, 'held' | 'ahead'> & {
 	readonly most: number;
 };
 
-/** The account that gets GPUs. The caller knows its own Unix groups, and so its limit, better than its entries in the queue do. */
+/**
+The account that gets GPUs, with its limit. `limit` is based on the account's current Unix groups. The groups in its queue entries may be out of
+date.
+*/
 export type Receiver = Pick<Lease, 'via'> & {readonly account: string; readonly limit: Limit | undefined};
 
 type Circumstances = EntryState & {readonly own?: Receiver | undefined};
@@ -33,18 +39,19 @@ type Circumstances = EntryState & {readonly own?: Receiver | undefined};
 type View = Pick<Snapshot, 'gpus' | 'queue' | 'policy' | 'policyProblem'>;
 
 export type AccountLimits = {
-	/** Returns why an entry must wait for other reservations of its account to end. Undefined if it need not. */
+	/** Returns why an entry must wait until other reservations of its account end. Undefined if the entry need not wait for them. */
 	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
 	readonly overLimitFor: (count: number) => OverLimit | undefined;
 	readonly agentLimitOf: (entry: QueueEntry) => AgentLimit | undefined;
 	readonly agentLimitFor: (count: number) => AgentLimit | undefined;
-	/** Returns whether an entry waits for its account or for other agents to hold fewer GPUs, so that nothing is kept for it. */
+	/** Returns whether an entry waits until its account or other agents hold fewer GPUs. No GPU is kept for such an entry. */
 	readonly isHeldBack: (entry: QueueEntry) => boolean;
-	/** Returns whether an entry that is over its limit may exceed it now, because the policy allows this and nobody else waits. */
+	/** Returns whether an entry that is over its limit may exceed the limit now, because the policy allows this and nobody else waits. */
 	readonly mayExceed: (entry: QueueEntry) => boolean;
 	readonly mayExceedWith: (request: SlackRequest) => boolean;
 	/**
-	Returns GPUs held by waiting requests that a grant to the caller must release in the same commit: requests of its account, and of agents if it is one.
+	Returns the GPUs that a grant to the caller must release in the same commit. Waiting requests of the caller's account hold these GPUs, or waiting
+\trequests of agents if the caller is an agent.
 	@param count - The number of GPUs that the limits do not count yet. 0 for an entry of the queue within its limits.
 	*/
 	readonly surplus: (count: number) => readonly Holding[];
@@ -77,7 +84,7 @@ function groupByAccount({gpus, queue}: View) {
 	};
 }
 
-/** Decides which requests the limits allow. Accounts without a limit cost nothing. */
+/** Decides which requests the limits allow. Computes nothing for accounts without a limit. */
 export function accountLimitsOf(view: View, {own, ...state}: Circumstances): AccountLimits {
 	const ofAgents = policyValue(view, 'agents.max-gpus');
 	const agentMostFor = (asked: Pick<Lease, 'via'> | undefined): number | undefined =>
@@ -92,7 +99,7 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 	const heldBy = (id: string): readonly Holding[] => grouped().partial.get(id) ?? [];
 	const entriesOf = (account: string): readonly QueueEntry[] => grouped().entries.get(account) ?? [];
 
-	/** Counts these entries under the limits of these accounts, and under that of agents. */
+	/** Counts these entries under the limits of these accounts, and under the limit of agents. */
 	function count(entries: readonly QueueEntry[], accounts: Iterable<string>) {
 		const {granted, grantedToAgents} = grouped();
 		const tallies = new Map(Array.from(accounts, (account) => [account, tallyOf(granted.get(account)?.length ?? 0)]));
@@ -173,7 +180,10 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 
 	const isServable = (entry: QueueEntry): boolean => agentLimitOf(entry) === undefined && state.isServable(entry);
 
-	/** Returns whether a request after these entries of its account may exceed the limit: no servable request within its own limit may be waiting. */
+	/**
+	Returns whether a request that comes after these entries of its account may exceed the limit. False if a servable request within its own limit
+	waits.
+	*/
 	const isAllowed = (account: string, earlier: readonly QueueEntry[], request: SlackRequest): boolean =>
 		canUseSlack(view, request) &&
 		earlier.every((entry) => wantedCountOf(entry) > (limitFor(entry)?.value ?? Infinity) || !isServable(entry)) &&
@@ -197,7 +207,7 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 			const earlier = all.slice(0, Math.max(0, position));
 			return (
 				isAllowed(account, earlier, {type: entry.reservationType, need: entry.need}) &&
-				// While it waits for its account, the entry does not count among agents.
+				// While the entry waits for its account, the limit of agents does not count the entry.
 				newAgentLimit(entry, wantedCountOf(entry)) === undefined
 			);
 		},
@@ -223,7 +233,7 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 	};
 }
 
-/** Like {@link accountLimitsOf}, based on the records alone. For callers that inspect no processes and grant nothing. */
+/** Works like {@link accountLimitsOf}, but uses only the records. For callers that inspect no processes and grant nothing. */
 export function accountLimitsSeen(snapshot: Snapshot, own?: Circumstances['own']): AccountLimits {
 	let known: OutOfService | undefined;
 	const out = (): OutOfService => {

@@ -4,7 +4,7 @@ import type {Limit} from '../limits/limits.js';
 import {policyValue} from '../policy/policy.js';
 import {accountLimitsSeen} from './account-limits.js';
 
-/** Returns how many more GPUs an account can get under its `max-gpus`, for `--on any`, which compares hosts. Undefined without a limit. */
+/** Returns how many more GPUs an account can get under its `max-gpus`. `--on any` uses this to compare hosts. Undefined without a limit. */
 export function accountRoomOf(snapshot: Snapshot, account: string, limit: Limit | undefined): AccountRoom | undefined {
 	if (limit === undefined) {
 		return undefined;

@@ -1,4 +1,4 @@
-/** Returns which GPUs a queue entry could get, by its stored record, so that all readers agree. Only new MIG instances come from the reader's scan. */
+/** Determines which GPUs a queue entry could get. Uses the stored entry, so that all readers agree. New MIG instances come from the reader's scan. */
 import type {EligibleInstance, GpuGroup, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
@@ -27,7 +27,10 @@ export const eligibleInstancesOf = (
 			eligibleInstances.findIndex((other) => other.uuid === uuid) === position,
 	);
 
-/** Returns the groups of GPUs that can serve an entry: none if it is impossible, which any program can store, and a single one for MIG instances. */
+/**
+Returns the groups of GPUs that can serve an entry. Returns a single group for MIG instances, and none for an impossible entry, which any program
+can store.
+*/
 export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup[] {
 	const {requestedIds, eligible} = entry;
 	const count = wantedCountOf(entry);
@@ -64,7 +67,7 @@ export const couldUse = (entry: QueueEntry, gpus: readonly number[], gpuCount: n
 
 /**
 Adds the MIG instances of this scan to entries that can use them. After an administrator splits a GPU, the new instances are then kept for an earlier
-entry even before its waiting command has seen them. Entries from `end`, the caller's own position, stay unchanged.
+entry even before its waiting command has seen them. Entries at or after `end`, the caller's position, stay unchanged.
 */
 export const withSeenInstances = <View extends Pick<Snapshot, 'queue' | 'gpus'>>(
 	view: View,

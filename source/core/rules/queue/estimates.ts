@@ -24,7 +24,10 @@ export type Blocker = {
 	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
 } &
-	/** `warning`: the reservation is idle, and may go back before its end. `beyondLimit`: it may go back because its account exceeds its limit. */
+	/**
+	`warning`: the reservation is idle, and may go back before its end. `beyondLimit`: the reservation may go back because its account exceeds its
+	limit.
+	*/
 	(
 		| {
 				readonly kind: 'lease';
@@ -76,7 +79,7 @@ function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future,
 	return roomMiB >= need.shareMiB ? at : freeAt;
 }
 
-/** Returns the forecast for a GPU after it, or a share of it, was granted to an entry. */
+/** Returns the forecast for a GPU after a grant to an entry. The grant is the whole GPU or a share of it. */
 function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Future {
 	const {index, uuid, holders, sharing} = future;
 	const until = waiter.until ?? Infinity;
@@ -178,7 +181,7 @@ function createFutures(snapshot: Snapshot) {
 						.filter(({gpu}) => group.includes(gpu))
 						.map((instance) => ofInstances.get(instance.uuid) ?? futureOf(gpus[instance.gpu]!, snapshot, instance))
 				: group.map((index) => ofGpus[index]!),
-		/** Returns the forecasts for what earlier requests of agents are expected to get, without the holders. */
+		/** Returns the forecasts for the GPUs that earlier requests of agents are expected to get. Omits the holders. */
 		keptForAgents: (): readonly Future[] =>
 			[...ofGpus, ...ofInstances.values()]
 				.filter(({waiter}) => waiter?.kind === 'waiter' && isOfAgent(waiter.entry))
@@ -193,7 +196,10 @@ function createFutures(snapshot: Snapshot) {
 	};
 }
 
-/** Simulates the queue as if every lease ended as late as possible. Omits entries that are unreadable, or that outages or the limit of their account keep waiting. */
+/**
+Simulates the queue as if every lease ended as late as possible. Omits unreadable entries, and entries that wait because of outages or the limit of
+their account.
+*/
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
 	const futures = createFutures(snapshot);
@@ -201,7 +207,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {overLimitOf, agentLimitOf} = accountLimitsSeen(snapshot);
 	const waits = new Map<string, Wait>();
 	for (const [position, record] of queue.entries()) {
-		// An entry blocks no other entries while GPUs are out of service for it or its account exceeds its limit.
+		// An entry blocks no other entries while it waits because of GPUs out of service or its account's limit.
 		const groups = record.kind === 'entry' ? servableGroups(record.entry, gpus, out) : [];
 		if (record.kind !== 'entry' || groups.length === 0 || overLimitOf(record.entry) !== undefined) {
 			continue;
@@ -209,7 +215,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 
 		const {entry} = record;
 		if (agentLimitOf(entry) !== undefined) {
-			// Other agents must release GPUs or get what they wait for, and nothing is kept for this entry.
+			// Other agents must first release GPUs or get the GPUs for which they wait. No GPU is kept for this entry.
 			const decisive = [...futuresOfAgents(snapshot), ...futures.keptForAgents()];
 			waits.set(record.id, {seconds: undefined, blockers: () => blockersOf(decisive)});
 			continue;
@@ -238,7 +244,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			// Times in the entry of another program can be invalid.
 			until: until <= latestTime ? until : undefined,
 		};
-		// Every GPU of the groups that is not free yet is listed: if its lease ends early or at an unknown time, the entry is served earlier.
+		// Lists every GPU of the groups that is not free yet. If the lease of such a GPU ends earlier than assumed, the entry is served earlier.
 		const outageOf = outageFor(entry, gpus, out);
 		const decisive = futures
 			.ofGroup(entry, gpusOf(groups))

@@ -1,13 +1,13 @@
 /**
-Counts the GPUs under a limit in the order of the queue, first come, first served. The limit of an account and that of all agents are counted in the same
-way. An entry over a limit keeps its position, but no GPU is kept for it, and others may take the GPUs that it already holds.
+Counts the GPUs under a limit in the order of the queue, first come, first served. The limit of an account and the limit of all agents are counted
+in the same way. An entry over a limit keeps its position, but no GPU is kept for it, and others may take the GPUs that it already holds.
 */
 import type {QueueEntry} from '../../model/types.js';
 import type {Holding} from '../leases/holdings.js';
 import {wantedCountOf} from './eligible.js';
 
 type MutableTally = {
-	/** The number of GPUs that are held, without those of waiting requests. */
+	/** The number of GPUs that are held. Excludes GPUs that waiting requests hold. */
 	readonly held: number;
 	ahead: number;
 	/** The number of GPUs that are held, or that waiting requests may still get within the limit. */
@@ -16,7 +16,7 @@ type MutableTally = {
 	isBlocked: boolean;
 	/** The entries over the limit, with the number of GPUs that earlier entries want. */
 	readonly over: Map<string, number>;
-	/** Holdings of entries that are not over the limit, but that others may take. */
+	/** Holdings that others may take, although the entries with these holdings are not over the limit. */
 	readonly givenUp: Holding[];
 };
 
@@ -36,7 +36,7 @@ type Bound = {readonly tally: MutableTally; readonly most: number};
 export type EntryState = {
 	/** Whether GPUs are kept for the entry now: its process answers, and no outage keeps it from being served. */
 	readonly isServable: (entry: QueueEntry) => boolean;
-	/** Whether others may take what the entry holds. */
+	/** Whether others may take the GPUs that the entry holds. */
 	readonly givesHoldings: (entry: QueueEntry) => boolean;
 };
 
@@ -48,7 +48,7 @@ export function countEntry(
 ): void {
 	const wanted = wantedCountOf(entry);
 	const isWaiting = bounds.every(({most}) => wanted <= most) && isServable(entry);
-	// An entry that cannot be served now blocks no other, but what it keeps counts.
+	// An entry that cannot be served now blocks no other entry, but the GPUs that it keeps count.
 	const gives = !isWaiting && givesHoldings(entry);
 	const count = isWaiting ? wanted : gives ? 0 : heldBy(entry.id).length;
 	const exceeded = bounds.filter(
@@ -56,7 +56,7 @@ export function countEntry(
 	);
 	for (const bound of bounds) {
 		const {tally} = bound;
-		// An entry that another limit keeps waiting blocks nobody under this limit.
+		// An entry that waits because of another limit blocks no other entry under this limit.
 		const isElsewhere = exceeded.some((other) => other !== bound);
 		if (exceeded.includes(bound)) {
 			tally.over.set(entry.id, tally.ahead);
@@ -71,7 +71,10 @@ export function countEntry(
 	}
 }
 
-/** Returns what waiting entries must release so that at most `most` GPUs are held. `wanted` is the number of GPUs in the grant that the tally does not count. */
+/**
+Returns the holdings that waiting entries must release so that at most `most` GPUs are held. `wanted` is the number of GPUs in the grant that the
+tally does not count.
+*/
 export const surplusOf = (
 	{over, promised, givenUp}: Tally,
 	most: number,

@@ -1,4 +1,7 @@
-/** Determines which GPUs and MIG instances are out of service. No GPU is kept for an entry that waits for them, and later others may take the GPUs that it holds. */
+/**
+Determines which GPUs and MIG instances are out of service. No GPU is kept for an entry that waits for such a GPU. If the outage lasts, others may
+take the GPUs that the entry holds.
+*/
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
@@ -15,7 +18,7 @@ import type {
 } from '../../model/types.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from './eligible.js';
 
-/** How long a GPU is in use without a reservation until others may take the GPUs held by entries that wait for it. */
+/** How long a GPU must be in use without a reservation before others may take GPUs from the entries that wait for this GPU. */
 export const usedPatienceSeconds = 5 * 60;
 
 /** Maximum length of an outage's description in an entry. Limited, because every reader of the queue reads all entries. */
@@ -65,7 +68,9 @@ function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number | string, No
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/** Returns why a GPU is out of service. Use is an outage only if `isUnused`: the GPU is free or held by a waiting request, so its use is unreserved. */
+/**
+Returns why a GPU is out of service. Use is an outage only if `isUnused` is set: nobody may use the GPU, because it is free or held by a waiting request.
+*/
 function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage, 'kind' | 'detail'> | undefined {
 	switch (block?.kind) {
 		case 'failed': {
@@ -144,7 +149,7 @@ export function outagesSeen(
 	return new Map([...byKey(seen), ...outagesByRecord(snapshot)]);
 }
 
-/** Returns a function that returns why an entry cannot use a GPU or MIG instance, even one that it already holds. */
+/** Returns a function that returns why an entry cannot use a GPU or MIG instance, even if the entry already holds it. */
 export const outageFor =
 	({force, need}: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
 	(gpu: number, uuid?: string): Outage | undefined => {
@@ -194,7 +199,7 @@ export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], o
 	return [...new Set(parts.map(({gpu, uuid}) => outageOf(gpu, uuid)).filter((outage) => outage !== undefined))];
 }
 
-/** Whether the entry can be served despite outages. Otherwise the entry keeps its position, but no GPU is kept for it. */
+/** Whether the entry can be served despite outages. If not, the entry keeps its position, but no GPU is kept for it. */
 export const isServable = (entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): boolean =>
 	outOfServiceFor(entry, gpus, out).length === 0;
 
@@ -215,7 +220,10 @@ export const keepsHoldings = (
 		),
 	);
 
-/** Returns the note to store in an entry after a scan: the outages that keep it from being served, and since when. Undefined if there are none. */
+/**
+Returns the note to store in an entry after a scan: the outages that keep the entry from being served, with their start times. Undefined if there
+are none.
+*/
 export function noteFor(
 	entry: QueueEntry,
 	{gpus, now}: Pick<Snapshot, 'gpus' | 'now'>,

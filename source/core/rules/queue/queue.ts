@@ -15,9 +15,9 @@ export const holdingsOf = ({gpus}: Pick<Snapshot, 'gpus'>, id: string): readonly
 	holdingsIn(gpus).filter(({lease}) => lease.partialQueueId === id);
 
 /**
-Returns for each GPU the first entry with a claim, for which the GPU is kept. An entry has a claim to every GPU of every group that can serve it,
-because any of them may become free first. `queue` can be the part before the caller. `groupsFor` returns the groups to keep for an entry now, or none if
-its process is stopped or an outage prevents it from being served.
+Returns for each GPU the first entry that has a claim to this GPU. The GPU is kept for that entry. An entry has a claim to every GPU of every group
+that can serve the entry, because any of these GPUs may become free first. `queue` can be the part of the queue before the caller. `groupsFor`
+returns the groups that are kept for an entry now. Nothing is kept for an entry whose process is stopped, or that an outage keeps from being served.
 */
 export function claimsOf(
 	queue: readonly QueueRecord[],
@@ -46,7 +46,7 @@ export function claimsOf(
 	return claims;
 }
 
-/** Returns by UUID the first entry for which each MIG instance is kept. The arguments are those of {@link claimsOf}. */
+/** Returns for each MIG instance, by UUID, the entry for which the instance is kept. Takes the same arguments as {@link claimsOf}. */
 export function instanceClaimsOf(
 	queue: readonly QueueRecord[],
 	gpuCount: number,
@@ -105,7 +105,10 @@ export const entryFor = (
 	holder: host.self,
 });
 
-/** Plans to join the queue, without preconditions, because the store assigns the position. To restore a lost position, `at` is its store time. */
+/**
+Plans to join the queue. The plan has no preconditions, because the store assigns the position. To restore a lost position, `at` is the store time
+at which the entry first joined.
+*/
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	...emptyPlan,
 	writes: [{kind: 'join', entry, at}],
@@ -113,7 +116,7 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 	event: {kind: 'queue', gpus: [], user: ownerOf(entry)},
 });
 
-/** Plans that an entry leaves the queue and releases its GPUs. `context` names who removes it. A timeout is recorded as a refusal. */
+/** Plans that an entry leaves the queue and releases its GPUs. `context` names the account that removes it. A timeout is recorded as a refusal. */
 export function planLeave(
 	snapshot: Snapshot,
 	record: QueueRecord,
@@ -194,7 +197,10 @@ export function planEntryNote(
 	};
 }
 
-/** Counts the earlier entries that could use one of these GPUs, or any if `gpus` is empty. Skips those for which `waits` returns true. */
+/**
+Counts the earlier entries that could use one of these GPUs. If `gpus` is empty, counts all entries that this pool could serve. Skips entries for
+which `waits` returns true.
+*/
 export function rankFor(
 	queue: readonly QueueRecord[],
 	id: string,

@@ -1,4 +1,7 @@
-/** Decides when a waiting command reads the store again. After a release only the first few do so, because 500 commands must not read at once. */
+/**
+Decides when a waiting command reads the store again. After a release, only the first few commands in the queue read, because 500 commands must not
+read at once.
+*/
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
@@ -16,10 +19,13 @@ const turnMs = 20;
 /** For each group of this many earlier entries, the time between reads grows by one tick, up to `longestRestMs`. Events make an entry read earlier. */
 const ticksLengthenEvery = 4;
 const longestRestMs = 120_000;
-/** How late events may reach entries after the first few, if the store must be polled. */
+/** How late events may reach entries if the store must be polled. Does not apply to the first few entries. */
 const lateMs = 2000;
 
-/** Returns a lease that was just granted. Its owner decides what the owner's limit still allows, and `via` of a request that waited, that of agents. */
+/**
+Returns a lease that stands for the lease that an event has just granted. Contains only the owner and `via`, which the limits of accounts and agents
+depend on.
+*/
 function leaseAfter({user = '?', left = []}: PoolEvent, {queue}: Snapshot): Lease {
 	const record = queue.find(({id}) => left.includes(id));
 	return {user, via: record?.kind === 'entry' ? record.entry.via : undefined, type: 'run', startTime: 0};
@@ -62,7 +68,7 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 
 /**
 Returns how soon an entry reads after an event. The first few entries that benefit read at once. If the store cannot tell what changed, later entries
-read one after the other. Undefined for an entry that waits for its tick. `snapshot` is the last one, with the event applied.
+read one after the other. Undefined for an entry that waits for its tick. `snapshot` is the last snapshot with the event applied.
 */
 export function readAfterMs(
 	event: PoolEvent | undefined,
@@ -97,7 +103,7 @@ export function readAfterMs(
 	return isRelevant && usable.length > 0 && rankIn(snapshot, entryId, usable) < wokenAtOnce ? 0 : undefined;
 }
 
-/** Returns whether an event allows an entry that waited for its own account or for other agents, whichever GPU has become free. */
+/** Returns whether an event allows an entry that had to wait for its own account or for other agents, no matter which GPU has become free. */
 export function endsLimit(before: Snapshot | undefined, after: Snapshot | undefined, entryId: string): boolean {
 	const own = after?.queue.find(({id}) => id === entryId);
 	return (

@@ -33,7 +33,7 @@ function commonIdle(holdings: readonly Holding[]): LeaseIdle | undefined {
 		: {since, seen};
 }
 
-/** Returns the reservations that may go back. Jobs, shares, and leases without an id or of waiting requests never do. */
+/** Returns the reservations that may go back. Jobs, shares, leases without an id, and leases of waiting requests never go back. */
 export function candidatesIn({gpus, now}: Pick<Snapshot, 'gpus' | 'now'>): readonly Candidate[] {
 	const held = gpus.flatMap((record): readonly Holding[] => {
 		if (record.kind !== 'leased') {
@@ -85,7 +85,7 @@ export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 /** A waiting request takes a usable GPU within this time after its release. No request can use a GPU that has been free for longer. */
 const takenWithinSeconds = 60;
 
-/** Returns the requests that still lack GPUs after each, in the order of the queue, has taken what it can use of `free`. */
+/** Returns the requests that still lack GPUs after all requests, in the order of the queue, have taken the GPUs in `free` that they can use. */
 function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): readonly WaitingRequest[] {
 	const left = new Set(free);
 	return waiting.filter(({groups, usable, missing}) => {
@@ -104,7 +104,10 @@ function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): r
 export type Demand = {
 	/** Returns the first waiting request of another account that could use a GPU of this reservation. */
 	readonly wantedBy: (candidate: Candidate) => EntryRecord | undefined;
-	/** Like `wantedBy`, for a request that also lacks GPUs. The GPUs of this reservation then count as free, so that no more reservations end than necessary. */
+	/**
+	Works like `wantedBy`, but only for a request that still lacks GPUs. The GPUs of this reservation then count as free, so that no more
+	reservations end than necessary.
+	*/
 	readonly takenFor: (candidate: Candidate) => EntryRecord | undefined;
 };
 

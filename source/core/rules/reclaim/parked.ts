@@ -27,7 +27,7 @@ export function isWithoutLoad(
 	);
 }
 
-/** Returns the pauses after one more observation. A load, an unknown reading and a long gap end a pause. */
+/** Returns the pauses after one more observation. Load, an unknown reading or a long gap ends a pause. */
 export const nextPauses = (
 	pauses: ReadonlyMap<string, Pause>,
 	candidates: readonly Candidate[],
@@ -52,7 +52,7 @@ export const nextPauses = (
 		}),
 	);
 
-/** The time on which all leases of the reservation agree. If they differ, it is the shortest one. */
+/** Returns the parked time common to all leases of the reservation: from the latest start to the earliest end. Undefined if a lease has none. */
 function storedFor({holdings}: Candidate): LeaseParked | undefined {
 	const spans = holdings.map(({lease}) => lease.parked).filter((parked) => parked !== undefined);
 	const [first] = spans;
@@ -65,7 +65,10 @@ function storedFor({holdings}: Candidate): LeaseParked | undefined {
 		: {since: Math.max(...spans.map(({since}) => since)), seen: Math.min(...spans.map(({seen}) => seen))};
 }
 
-/** Returns what the store should know about a reservation after an observation. `isPaused`: it is seen without load, and its owner does not keep it. */
+/**
+Returns the parked time to store for a reservation after an observation. `isPaused` is true if the reservation has no load and its owner does not
+keep it.
+*/
 export function parkedAfter(
 	candidate: Candidate,
 	isPaused: boolean,

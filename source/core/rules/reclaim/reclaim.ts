@@ -37,7 +37,7 @@ function stepOf(
 	const {seenAt, canAdvance} = sight;
 	const isKept = isKeptNow(candidate, snapshot);
 	if (!isKept && verdict === 'hidden' && idle !== undefined && isUnbroken(idle, seenAt, snapshot)) {
-		// Others see more. What they saw remains true, and this observer adds nothing to it.
+		// Other observers see more. The idle time that they saw stays valid, and this observer does not extend it.
 		return nothing;
 	}
 

@@ -11,7 +11,10 @@ export type Sight = {
 	readonly seenAt: number;
 	readonly memoryThresholdMiB: number;
 	readonly host: string;
-	/** False for an old observation, and for one of another process. Such an observation can end idle times, but neither start nor continue them. */
+	/**
+	False for an old observation and for an observation of another process. Such an observation can end idle times, but neither start nor continue
+	them.
+	*/
 	readonly canAdvance: boolean;
 	readonly pidNamespace?: string | undefined;
 	/** The GPUs whose processes this observer could see before. */
@@ -22,7 +25,7 @@ export type Sight = {
 
 type Reading = Observation['gpus'][number];
 
-/** Whether processes on the GPU may be hidden from the observer, and nothing else is wrong with the reading. */
+/** Whether the GPU looks idle, except that some of its processes may be hidden from the observer. */
 const hidesProcesses = (reading: Reading | undefined, {memoryThresholdMiB, pidNamespace}: Sight): boolean =>
 	reading !== undefined &&
 	isUnusedForCertain({...reading, processes: []}, memoryThresholdMiB) === true &&

@@ -2,7 +2,7 @@
 import type {GraceTimer, Snapshot} from '../../model/types.js';
 import {longestGapSeconds} from '../policy/idle-rules.js';
 
-/** How often the store learns that nothing has changed. Two scans of a slow scanner fit into the longest gap. */
+/** How often an unchanged time is written again. Less than half of the longest gap, so that one late write does not interrupt the time. */
 const refreshSeconds = 120;
 
 type Span = {readonly since: number; readonly seen: number};
@@ -13,13 +13,13 @@ export const spanFrom = (since: number, seenAt: number): Span => ({since: Math.c
 export const isUnbroken = ({since, seen}: Span, seenAt: number, {revision}: Pick<Snapshot, 'revision'>): boolean =>
 	Math.abs(seenAt - seen) <= longestGapSeconds && revision.since !== undefined && revision.since <= since;
 
-/** Returns the stored time with the newest observation. Returns the same object if the store need not learn of it. */
+/** Returns the stored time with the newest observation. Returns the same object if the observation need not be stored yet. */
 export function seenAgain<Stored extends Span>(span: Stored, seenAt: number): Stored {
 	const seen = Math.max(span.seen, Math.floor(seenAt));
 	return seen - span.seen >= refreshSeconds ? {...span, seen} : span;
 }
 
-/** The times of a grace period are whole seconds, so it may seem longer than it is. */
+/** Tolerance for rounding. The times of a grace period are whole seconds, so the period may seem longer than it is. */
 const roundingSeconds = 1;
 
 type Grace = {

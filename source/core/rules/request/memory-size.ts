@@ -29,16 +29,16 @@ function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): 
 /** Parses a GPU size, such as `40G`, into whole MiB, rounded down. G is 10^9 bytes: an `80GB` GPU reports 79.6 GiB. Undefined if invalid or under 1 MiB. */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
 
-/** Formats a size so that {@link parseMemoryMiB} can read it, within a MiB: `40G` stands for 40,000,000,000 bytes. */
+/** Formats a size, rounded, so that {@link parseMemoryMiB} can read it: `40G` stands for 40,000,000,000 bytes. */
 export function memoryText(mebibytes: number): string {
 	const gigabytes = (mebibytes * mebibyte) / 1e9;
-	// A request of 1G is rounded down to whole MiB.
+	// A request of 1G is stored as 953 MiB, which is slightly less than 1 GB.
 	return gigabytes < 0.998
 		? `${Math.ceil((mebibytes * mebibyte) / 1e6)}M`
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
 }
 
-/** Parses the memory that a program uses, like {@link parseMemoryMiB}, except that `8G` is 8 GiB, because tools and libraries count this way. */
+/** Parses the memory that a program uses. Works like {@link parseMemoryMiB}, but `8G` is 8 GiB, because tools and libraries count this way. */
 export const parseShareMiB = (text: string): number | undefined =>
 	parseMiB(text, (unit) => (Object.hasOwn(bytesOf, unit) ? bytesOf[`${unit[0]!}i`] : undefined));
 

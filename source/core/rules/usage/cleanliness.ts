@@ -33,7 +33,7 @@ type Scan = {
 
 /**
 Returns the memory baselines after one more scan: the smallest memory use of each GPU since boot while it had no holder and no process. Empty if the
-policy does not require clean GPUs, so that they are measured again when it does. Undefined if nothing changed.
+policy does not require clean GPUs, so that the baselines are measured again when the policy changes. Undefined if nothing changed.
 */
 export function nextBaselines(
 	snapshot: StoredPolicy & Pick<Snapshot, 'baselines' | 'gpus'>,

@@ -11,16 +11,19 @@ export type GpuUsage =
 	| {
 			readonly kind: 'used';
 			readonly memoryUsedMiB?: number;
-			/** Set if the use is so small that it only matters if the policy requires clean GPUs. */
+			/** Set if the use is so small that it matters only under a policy that requires clean GPUs. */
 			readonly isDirty?: true;
 	  }
 	/** `why` contains the GPU tool's message, if there is one. */
 	| {readonly kind: 'unknown'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
-	/** No tool can read the GPU from this machine. The engine that grants the GPU, such as Slurm, ensures that it is free. */
+	/** No tool can read the GPU from this machine. The engine that grants the GPU, such as Slurm, ensures that the GPU is free. */
 	| {readonly kind: 'unread'};
 
-/** Judges whether a GPU is in use. `reading` is undefined if the scan lacks the GPU. `clean` is set for a GPU without a holder, if the policy requires it. */
+/**
+Judges whether a GPU is in use. `reading` is undefined if the scan lacks the GPU. `clean` is set for a GPU without a holder, if the policy requires
+clean GPUs.
+*/
 export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number, clean?: CleanRule): GpuUsage {
 	const usage = judgeByThreshold(reading, memoryThresholdMiB);
 	return usage.kind === 'idle' && clean !== undefined && reading !== undefined ? judgeClean(reading, clean) : usage;
@@ -115,7 +118,10 @@ export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 	return shared;
 }
 
-/** Returns other accounts' processes on a held GPU, except desktops and those that may be the holder's. For `shared`, see {@link sharedContainers}. */
+/**
+Returns the processes of other accounts on a held GPU. Omits desktops, and processes that may belong to the holder. For `shared`, see {@link
+sharedContainers}.
+*/
 export const squattersOf = (
 	processes: readonly GpuProcess[],
 	owner: string,
@@ -138,7 +144,7 @@ export const wordsOnce = (words: readonly string[]): readonly string[] =>
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
 	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
 
-/** Returns the processes that are certainly on a MIG instance, and whether there can be no others. Processes that only draw are on no instance. */
+/** Returns the processes that are certainly on a MIG instance, and whether these are all. Processes that only draw are on no instance. */
 export function processesOnInstance(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,

@@ -9,7 +9,10 @@ import {usageOfShares} from './share-usage.js';
 /** How long a new reservation may be unused, or a job may pause, before the GPU is called idle. */
 export const idleGraceSeconds = 10 * 60;
 
-/** Whether a GPU counts as idle: after the grace period without use, or as soon as it is unused if its manual reservation is older than that. */
+/**
+Whether a GPU counts as idle. A GPU counts as idle after the grace period without use. If its manual reservation is older than the grace period, the
+GPU counts as idle as soon as it is unused.
+*/
 export const isCalledIdle = ({
 	type,
 	heldSeconds = 0,
@@ -96,7 +99,7 @@ export const mayHideProcess = (reading: GpuReading | undefined, pidNamespace: st
 const leaseKey = ({leaseId, user, startTime, mig}: Lease): string =>
 	[leaseId ?? `${user} ${startTime}`, ...(mig === undefined ? [] : [mig.uuid])].join(' ');
 
-/** Returns the stored idle span of this lease on this GPU. If a reading has no UUID, the GPU counts as the same one. */
+/** Returns the stored idle span of this lease on this GPU. If a reading has no UUID, the GPU counts as the same GPU. */
 const spanOf = (
 	spans: readonly IdleSpan[],
 	{lease, index}: {readonly lease: Lease; readonly index: number},

@@ -74,8 +74,9 @@ const roomiest = (shares: readonly Lease[], usedMiB: ReadonlyMap<Lease, number>)
 };
 
 /**
-Assigns each process to a share of its account: to the share whose job it descends from, or else to a share without a job. Large processes are assigned
-first. A process on a known MIG instance belongs to the instance's lease. If some shares are MIG instances, `reading` is required.
+Assigns each process to a share of the process's account. A descendant of a share's job belongs to that share. Other processes belong to shares
+without a job, if there are any. Large processes are assigned first. A process on a known MIG instance belongs to the instance's lease. If some shares
+are MIG instances, `reading` is required.
 @param processes - Undefined if unknown.
 */
 export function usageOfShares(
