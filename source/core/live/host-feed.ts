@@ -28,8 +28,8 @@ const againMs = 10_000;
 /** A connection is closed when nobody has asked for its answers for this long. */
 const idleMs = 20_000;
 /**
-How long a host is assumed to have a version without `--follow`. After this time, a connection is tried again, because the host may have been
-updated.
+How long a host is assumed to have a version without `--follow`. After this time, a connection is tried again,
+because the host may have been updated.
 */
 const unsupportedMs = 10 * 60_000;
 

@@ -25,8 +25,8 @@ type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThre
 	readonly name: ProviderName;
 	readonly intervalMs: number;
 	/**
-	Creates the provider that scans. Called when this viewer gets the role or the store is unreachable. The provider is closed when the role is
-	lost.
+	Creates the provider that scans. Called when this viewer gets the role or the store is unreachable. The provider is
+	closed when the role is lost.
 	*/
 	readonly createScanner: () => GpuProvider;
 };

@@ -28,8 +28,8 @@ function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow):
 }
 
 /**
-Counts how long each user holds GPUs, and how long these GPUs are idle. Pauses while the store is unreachable. Returns a function that returns the
-sums.
+Counts how long each user holds GPUs, and how long these GPUs are idle. Pauses while the store is unreachable.
+Returns a function that returns the sums.
 */
 export function countUserSeconds(
 	view: Pick<LiveView, 'current' | 'subscribe'>,

@@ -130,8 +130,8 @@ export const mostGpus = 1024;
 const pciAddress = /^(?<domain>[\da-f]{1,8}):(?<bus>[\da-f]{2}):(?<device>[\da-f]{2})\.(?<unit>[\da-f])$/iv;
 
 /**
-Returns a PCI address in the form of nvidia-smi, such as `00000000:0B:00.0`. Sorted addresses are in the order of the GPU indices. Undefined if
-invalid.
+Returns a PCI address in the form of nvidia-smi, such as `00000000:0B:00.0`. Sorted addresses are in the order of
+the GPU indices. Undefined if invalid.
 */
 export const normalizePciBusId = (text: string): string | undefined => {
 	const {domain, bus, device, unit} = pciAddress.exec(text.trim())?.groups ?? {};

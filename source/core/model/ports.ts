@@ -140,8 +140,8 @@ export type Account = {
 	readonly name: string;
 	readonly uid: number;
 	/**
-	The outer uid and the number of the user namespace, such as `61002/4026532590`. Set only in a user namespace, where names and uids prove
-	nothing.
+	The outer uid and the number of the user namespace, such as `61002/4026532590`. Set only in a user namespace, where
+	names and uids prove nothing.
 	*/
 	readonly userNamespace?: string;
 	/** The account outside of the user namespace, if a lease proves it. See `provenAccount`. */

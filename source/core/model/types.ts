@@ -58,8 +58,8 @@ export type Silence = {
 	/** The last heartbeat before the watch. If the record has a later heartbeat, the watch has ended. An older version wrote that heartbeat. */
 	readonly lastHeartbeat?: number;
 	/**
-	Store time at which the watch began. Used only to decide when a process with another monotonic clock takes over, because the store's clock can
-	step.
+	Store time at which the watch began. Used only to decide when a process with another monotonic clock takes over,
+	because the store's clock can step.
 	*/
 	readonly since: number;
 };

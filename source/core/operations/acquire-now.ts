@@ -115,8 +115,8 @@ const unfinishedScan = ({gpus, clock}: World): Observation => ({
 });
 
 /**
-Returns a function that scans the GPUs if its last scan is older than 2 s. The function returns a failed scan at the deadline, and rejects if
-`signal` is aborted.
+Returns a function that scans the GPUs if its last scan is older than 2 s. The function returns a failed scan at
+the deadline, and rejects if `signal` is aborted.
 */
 export function createFreshScan(world: World, deadlineMs = Infinity, signal?: AbortSignal): () => Promise<Observation> {
 	const {gpus, clock} = world;

@@ -27,7 +27,7 @@ import {requireLocal, type EngineWorld} from './engine.js';
 export type AdoptRequest = {
 	readonly requester: Requester;
 	readonly pid: number;
-	/** Start time of the process, if the user saw it. Prevents that a later process with the same pid is adopted by mistake. */
+	/** Start time of the process, if the user saw it. Prevents the adoption of a later process with the same pid. */
 	readonly startTicks?: number;
 	readonly label?: string;
 	readonly note?: string;

@@ -18,8 +18,8 @@ const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
 /**
-How long a change of leases is retried after conflicts. Each conflict means that another change succeeded, so even many concurrent releases finish
-in time.
+How long a change of leases is retried after conflicts. Each conflict means that another change succeeded, so even
+many concurrent releases finish in time.
 */
 const leasePatienceMs = 60_000;
 /** The pause after a lease conflict doubles this many times, up to 16 ms. Waiting requests pause longer, so that releases go first. */
@@ -35,8 +35,8 @@ export type ChangeOptions<Result> = {
 	/** Plans the change after a read. Called again after a conflict. An empty plan is not committed. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
-	Whether the change depends only on leases. If so, the change is retried at once after a conflict. The read then omits the queue and can contain
-	expired leases.
+	Whether the change depends only on leases. If so, the change is retried at once after a conflict. The read then
+	omits the queue and can contain expired leases.
 	*/
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
@@ -50,8 +50,8 @@ const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
 /**
-Returns the error for too many conflicts. `lockedIn` is the store's shell. Given if the Go program has held its lock all the time, perhaps because
-the Go program crashed.
+Returns the error for too many conflicts. `lockedIn` is the store's shell. Given if the Go program has held its
+lock all the time, perhaps because the Go program crashed.
 */
 const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 	lockedIn === undefined

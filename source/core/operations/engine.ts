@@ -104,8 +104,8 @@ export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/**
-	Waits for the grant. `pid` is the process of the engine's program. `signal` is aborted when this process ends. Undefined after an abort, or if
-	there is nothing to report.
+	Waits for the grant. `pid` is the process of the engine's program. `signal` is aborted when this process ends.
+	Undefined after an abort, or if there is nothing to report.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	readonly begin: () => void;
@@ -153,8 +153,8 @@ export type Engine = {
 	/** Returns the engine's name, such as `Slurm, cluster lab`. Never rejects: an unknown cluster name is omitted. */
 	readonly label: () => Promise<string>;
 	/**
-	Grants GPUs now or after waiting. Throws `unavailable` if a request does not wait and too few GPUs are free, and `usage` for unsupported
-	options.
+	Grants GPUs now or after waiting. Throws `unavailable` if a request does not wait and too few GPUs are free, and
+	`usage` for unsupported options.
 	*/
 	readonly acquire: (request: TimedRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
 	/** Works like `acquire` for a request that does not wait. */
@@ -165,8 +165,8 @@ export type Engine = {
 	/** Prepares to run a command with GPUs. Throws `usage` for unsupported options. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
 	/**
-	Submits a background command. `directory` is the working directory of the command, and its output file is written there. Throws like `submit`,
-	and also if the engine rejects the job.
+	Submits a background command. `directory` is the working directory of the command, and its output file is written
+	there. Throws like `submit`, and also if the engine rejects the job.
 	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
 	readonly jobs: EngineJobs;

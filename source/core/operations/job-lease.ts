@@ -264,7 +264,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	return {over, chargedTo};
 }
 
-/** Returns the lease to write again on a lost GPU. Its start time is later than before, so that no time is counted twice in the history. */
+/** Returns the lease to write again on a lost GPU. Its start time can be later than before, so that no time is counted twice in the history. */
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 
@@ -332,8 +332,8 @@ async function planHeartbeat(
 }
 
 /**
-Checks that the lease exists, sends a heartbeat if one is due, and takes back lost GPUs. Without heartbeats, the lease lasts another quarter of an
-hour.
+Checks that the lease exists, sends a heartbeat if one is due, and takes back lost GPUs. Without heartbeats, the
+lease lasts another quarter of an hour.
 */
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];

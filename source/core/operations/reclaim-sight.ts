@@ -1,6 +1,6 @@
 /**
-The knowledge of one process about reservations that is not in the store: which GPUs the process sees completely, and which reservations have no
-load.
+The knowledge of one process about reservations that is not in the store: which GPUs the process sees completely,
+and which reservations have no load.
 */
 import type {World} from '../model/ports.js';
 import type {GraceTimer, Observation, Snapshot} from '../model/types.js';

@@ -125,8 +125,8 @@ class IdleReclaimer {
 	}
 
 	/**
-	Uses a posted scan only to end idle times, because any process can post scans. If the process that posts the scans does not act, this process
-	scans and acts itself.
+	Uses a posted scan only to end idle times, because any process can post scans. If the process that posts the scans
+	does not act, this process scans and acts itself.
 	*/
 	async #lookAtPosted(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {clock, gpus} = this.#world;

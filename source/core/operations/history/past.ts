@@ -41,8 +41,8 @@ export async function readLoads(
 }
 
 /**
-Reads load and usage of the last `seconds`. If the last result is given as `before`, reads only newer records. Rejects with a CanhazgpuError if the
-store fails.
+Reads load and usage of the last `seconds`. If the last result is given as `before`, reads only newer records.
+Rejects with a CanhazgpuError if the store fails.
 */
 export async function readPast(
 	{store}: {readonly store: Pick<Store, 'loads' | 'history'>},

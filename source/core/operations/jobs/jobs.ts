@@ -162,8 +162,8 @@ export const cancelJobs = async (
 	});
 
 /**
-Resets ended jobs for a new wrapper. Throws `failed` for a job that has not ended, and `not-owner` for a job of another account or if `isGenuine`
-returns false.
+Resets ended jobs for a new wrapper. Throws `failed` for a job that has not ended, and `not-owner` for a job of
+another account or if `isGenuine` returns false.
 */
 export const retryJobs = async (
 	world: World,

@@ -78,8 +78,8 @@ export const drain = async (
 };
 
 /**
-Puts GPUs back into service. Returns the GPUs that were out of service. Throws `impossible` for an unknown id, `pool-garbage` for an unusable
-record.
+Puts GPUs back into service. Returns the GPUs that were out of service. Throws `impossible` for an unknown id,
+`pool-garbage` for an unusable record.
 */
 export const undrain = async (
 	world: EngineWorld,

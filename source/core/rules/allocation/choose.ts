@@ -59,8 +59,8 @@ function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): read
 }
 
 /**
-Counts the NUMA nodes and PCI roots of a set. All GPUs of unknown place together count as one if `isUnknownShared` is set. Otherwise, each of these
-GPUs counts as one.
+Counts the NUMA nodes and PCI roots of a set. All GPUs of unknown place together count as one if `isUnknownShared`
+is set. Otherwise, each of these GPUs counts as one.
 */
 const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonly number[] =>
 	(['numaNode', 'pciRoot'] as const).map((domain) => {
@@ -158,9 +158,7 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 		return set;
 	});
 
-/**
-Returns the best `count` free GPUs, or all if there are too few. With more than 16 free GPUs, the result is approximate: GPUs are added one by one.
-*/
+/** Returns the best `count` free GPUs, or all if there are fewer. With more than 16 free GPUs, approximates the best set, one GPU at a time. */
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
 	const setScore = scoresOfSets[strategy];

@@ -39,8 +39,8 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 const askedOf = (shares: readonly Lease[]): number => sumOf(shares.map(({memoryMiB = 0}) => memoryMiB));
 
 /**
-Returns the memory that is not available: for each share, the reserved or the used memory, whichever is more, plus all other used memory. Undefined
-if the use is unknown.
+Returns the memory that is not available: for each share, the reserved or the used memory, whichever is more, plus
+all other used memory. Undefined if the use is unknown.
 */
 export function committedMiB(
 	shares: readonly Lease[],

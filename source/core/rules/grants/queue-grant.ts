@@ -1,6 +1,6 @@
 /**
-Plans grants for queue entries. An entry gets no GPU that an earlier entry could use. A grant takes over GPUs of later or stopped entries in one
-commit.
+Plans grants for queue entries. An entry gets no GPU that an earlier entry could use. A grant takes over GPUs of
+later or stopped entries in one commit.
 */
 import {
 	additionOf,

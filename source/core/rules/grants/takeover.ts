@@ -10,8 +10,8 @@ export type Waiters = {
 	/** Returns the groups of GPUs that are kept for the entry. Empty if the entry sends no heartbeats or cannot be served now. */
 	readonly groupsFor: (entry: QueueEntry) => readonly GpuGroup[];
 	/**
-	Works like `groupsFor`, but for a grant beyond a limit. Also keeps GPUs for other requests that may exceed their limit, so that the queue's
-	order holds.
+	Works like `groupsFor`, but for a grant beyond a limit. Also keeps GPUs for other requests that may exceed their
+	limit, so that the queue's order holds.
 	*/
 	readonly groupsBeyondLimit: (entry: QueueEntry) => readonly GpuGroup[];
 	readonly gives: (lease: Lease) => boolean;
@@ -20,8 +20,8 @@ export type Waiters = {
 };
 
 /**
-Decides what is kept for waiting requests. `snapshot` must contain no expired leases. `isAnswering` returns false for an entry that is stopped or
-sends no heartbeats.
+Decides what is kept for waiting requests. `snapshot` must contain no expired leases. `isAnswering` returns false
+for an entry that is stopped or sends no heartbeats.
 */
 export function waitersOf(
 	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now' | 'policy' | 'policyProblem'>,

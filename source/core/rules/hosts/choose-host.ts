@@ -78,7 +78,7 @@ function judge(wanted: AskedOfHosts, answer: HostAnswer): Chosen | HostReason {
 		return {kind: 'over-limit', mostGpus: most};
 	}
 
-	// It is unknown when the account will hold fewer GPUs.
+	// Nobody knows when the account will hold fewer GPUs.
 	const waitSeconds = count > left ? Infinity : Math.min(...waits.map((group) => group[count - 1]!));
 	return {
 		kind: 'chosen',

@@ -90,8 +90,8 @@ const beforeInArray = (job: Job, jobs: readonly Job[]): number =>
 	).length;
 
 /**
-How long the record of a dependency may be missing. After a loss of data, wrappers write the records of unfinished jobs again within a minute. Other
-records stay lost.
+How long the record of a dependency may be missing. After a loss of data, wrappers write the records of unfinished
+jobs again within a minute. Other records stay lost.
 */
 const longestMissSeconds = 300;
 

@@ -9,8 +9,8 @@ export const longestSeconds = 100 * 365 * 86_400;
 export const shortestHoldSeconds = 1;
 
 /**
-Parses a duration such as `30m`, `1d`, `0.5h` or `1h30m` into seconds. Throws `usage` for zero and for an invalid text. `what` names the value in
-the error.
+Parses a duration such as `30m`, `1d`, `0.5h` or `1h30m` into seconds. Throws `usage` for zero and for an invalid
+text. `what` names the value in the error.
 */
 export function parseDuration(text: string, what: string): number {
 	const hint = 'Write a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.';

@@ -264,8 +264,8 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 }
 
 /**
-Returns whether an entry's process is not stopped and has missed no heartbeat. If not, no GPU is kept for the entry, and others may take the GPUs
-that it holds.
+Returns whether an entry's process is not stopped and has missed no heartbeat. If not, no GPU is kept for the
+entry, and others may take the GPUs that it holds.
 */
 export const isAnswering = (entry: QueueEntry, snapshot: Snapshot, host: Host): boolean =>
 	judge(entry, host) !== 'stopped' && hear(entry, snapshot, host, answerPatience) !== 'missed';

@@ -1,6 +1,6 @@
 /**
-The limits of accounts, set by an administrator. A limit for one user counts more than limits for groups, and these count more than the limit for
-everybody. Root has no limits.
+The limits of accounts, set by an administrator. A limit for one user counts more than limits for groups, and these
+count more than the limit for everybody. Root has no limits.
 */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
@@ -123,8 +123,8 @@ export function tenureWithin(tenure: AskedTenure, limits: Limits): Tenure {
 }
 
 /**
-Throws `impossible` if the new end is later than `max-duration` from now. A lease that already ends later can be shortened to any end. `advice` is
-for the hint.
+Throws `impossible` if the new end is later than `max-duration` from now. A lease that already ends later can be
+shortened to any end. `advice` is for the hint.
 */
 export function requireEndWithin(
 	{end, before, now}: {readonly end: number; readonly before: number | undefined; readonly now: number},
@@ -151,8 +151,8 @@ export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}:
 }
 
 /**
-Returns the preconditions of a grant to an account with a limit: no GPU record has changed since the read. Omits GPUs in `expected`, and records
-that cannot be compared.
+Returns the preconditions of a grant to an account with a limit: no GPU record has changed since the read. Omits
+GPUs in `expected`, and records that cannot be compared.
 */
 export const limitExpectations = (
 	gpus: readonly GpuRecord[],

@@ -31,8 +31,8 @@ const newestFirst = ({lease: a}: Pick<SlackLease, 'lease'>, {lease: b}: Pick<Sla
 type Pooled = StoredPolicy & Pick<Snapshot, 'gpus' | 'now'>;
 
 /**
-Returns the marked reservations, the newest first. While an account exceeds its limit, its newest reservations are beyond the limit. An unreadable
-policy limits nobody.
+Returns the marked reservations, the newest first. While an account exceeds its limit, its newest reservations are
+beyond the limit. An unreadable policy limits nobody.
 */
 export function slackLeasesIn(snapshot: Pooled): readonly SlackLease[] {
 	const {gpus, now} = snapshot;

@@ -31,8 +31,8 @@ export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): 
 }
 
 /**
-Whether the MIG mode allows a grant of the whole GPU or of shares. Undefined if unknown. True without a reading, because other rules handle that
-case.
+Whether the MIG mode allows a grant of the whole GPU or of shares. Undefined if unknown. True without a reading,
+because other rules handle that case.
 */
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
 	reading === undefined ? true : modeDoubtOf(reading) === undefined ? reading.isMigEnabled !== true : undefined;

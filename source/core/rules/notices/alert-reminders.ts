@@ -1,6 +1,6 @@
 /**
-Reminders whose state is in the record of alerts: for shares that exceed their memory, for GPUs used without a reservation, and for reservations
-that went back to the pool.
+Reminders whose state is in the record of alerts: for shares that exceed their memory, for GPUs used without a
+reservation, and for reservations that went back to the pool.
 */
 import {emptyPlan} from '../../model/plan.js';
 import type {Snapshot} from '../../model/types.js';

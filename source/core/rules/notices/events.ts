@@ -56,8 +56,8 @@ type Moment = {
 };
 
 /**
-Returns when to send a notice. A notice that is due in the quiet time is sent at the end of the quiet time if possible. Undefined if the notice is
-not wanted.
+Returns when to send a notice. A notice that is due in the quiet time is sent at the end of the quiet time if
+possible. Undefined if the notice is not wanted.
 */
 export function timeToSend(
 	kind: NoticeKind,

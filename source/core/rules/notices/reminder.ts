@@ -3,7 +3,7 @@ import type {Requester, ReturnNote} from '../../model/types.js';
 import {isRoot} from '../leases/ownership.js';
 import {timeToSend, usualPreferences, type NoticePreferences} from './events.js';
 
-/** How long only processes of the account itself may notify the account. Only these processes know the targets that the account chose. */
+/** How long only the account's own processes may send a notice that is due. Only these processes know the targets that the account chose. */
 const ownersFirstSeconds = 60;
 
 export type Reminder = {
@@ -22,8 +22,8 @@ export type Reminder = {
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
 	/**
-	All times in this field and the fields below are store times. `now` is the time of the reminder. `keepSeconds` is how long the owner can keep
-	the GPUs.
+	All times in this field and the fields below are store times. `now` is the time of the reminder. `keepSeconds` is
+	how long the owner can keep the GPUs.
 	*/
 	readonly idle?: {
 		readonly since: number;

@@ -118,8 +118,8 @@ function adviceFor(
 }
 
 /**
-Reports who holds the memory of a GPU. `seen` are processes that have its devices open or are listed. `thresholdMiB` is how much memory the driver
-may use.
+Reports who holds the memory of a GPU. `seen` are processes that have its devices open or are listed.
+`thresholdMiB` is how much memory the driver may use.
 */
 export function reportHolders(reading: GpuReading, seen: DeviceHolders, thresholdMiB: number): HoldersReport {
 	const listed = new Map<number, GpuProcess>((reading.processes ?? []).map((process) => [process.pid, process]));

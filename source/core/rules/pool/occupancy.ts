@@ -114,8 +114,8 @@ type Columns = {
 };
 
 /**
-Returns for each column who held the GPU for at least half of the column's time. If nobody did, returns who held the GPU longest. `records` includes
-live leases up to now.
+Returns for each column who held the GPU for at least half of the column's time. If nobody did, returns who held
+the GPU longest. `records` includes live leases up to now.
 */
 export function holdersByColumn(
 	records: readonly UsageRecord[],

@@ -1,6 +1,6 @@
 /**
-Restores data that a store has lost. A process that read the data before the loss writes it back. Records that were written after the loss stay
-unchanged.
+Restores data that a store has lost. A process that read the data before the loss writes it back. Records that were
+written after the loss stay unchanged.
 */
 import {instancesHeld, usageOf} from '../leases/holding-changes.js';
 import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';

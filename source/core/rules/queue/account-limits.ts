@@ -1,6 +1,6 @@
 /**
-Applies `limits.max-gpus` to the requests of an account, and `agents.max-gpus` to the requests of all agents. Each GPU, share and MIG instance
-counts as one GPU.
+Applies `limits.max-gpus` to the requests of an account, and `agents.max-gpus` to the requests of all agents. Each
+GPU, share and MIG instance counts as one GPU.
 */
 import type {Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
@@ -29,8 +29,8 @@ export type AgentLimit = Pick<OverLimit, 'held' | 'ahead'> & {
 };
 
 /**
-The account that gets GPUs, with its limit. `limit` is based on the account's current Unix groups. The groups in its queue entries may be out of
-date.
+The account that gets GPUs, with its limit. `limit` is based on the account's current Unix groups. The groups in
+its queue entries may be out of date.
 */
 export type Receiver = Pick<Lease, 'via'> & {readonly account: string; readonly limit: Limit | undefined};
 
@@ -51,7 +51,7 @@ export type AccountLimits = {
 	readonly mayExceedWith: (request: SlackRequest) => boolean;
 	/**
 	Returns the GPUs that a grant to the caller must release in the same commit. Waiting requests of the caller's account hold these GPUs, or waiting
-\trequests of agents if the caller is an agent.
+	requests of agents if the caller is an agent.
 	@param count - The number of GPUs that the limits do not count yet. 0 for an entry of the queue within its limits.
 	*/
 	readonly surplus: (count: number) => readonly Holding[];
@@ -181,8 +181,8 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 	const isServable = (entry: QueueEntry): boolean => agentLimitOf(entry) === undefined && state.isServable(entry);
 
 	/**
-	Returns whether a request that comes after these entries of its account may exceed the limit. False if a servable request within its own limit
-	waits.
+	Returns whether a request that comes after these entries of its account may exceed the limit. False if a servable
+	request within its own limit waits.
 	*/
 	const isAllowed = (account: string, earlier: readonly QueueEntry[], request: SlackRequest): boolean =>
 		canUseSlack(view, request) &&

@@ -28,8 +28,8 @@ export const eligibleInstancesOf = (
 	);
 
 /**
-Returns the groups of GPUs that can serve an entry. Returns a single group for MIG instances, and none for an impossible entry, which any program
-can store.
+Returns the groups of GPUs that can serve an entry. Returns a single group for MIG instances, and none for an
+impossible entry, which any program can store.
 */
 export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup[] {
 	const {requestedIds, eligible} = entry;

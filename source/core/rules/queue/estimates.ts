@@ -25,8 +25,8 @@ export type Blocker = {
 	readonly until: number | undefined;
 } &
 	/**
-	`warning`: the reservation is idle, and may go back before its end. `beyondLimit`: the reservation may go back because its account exceeds its
-	limit.
+	`warning`: the reservation is idle, and may go back before its end. `beyondLimit`: the reservation may go back
+	because its account exceeds its limit.
 	*/
 	(
 		| {
@@ -197,8 +197,8 @@ function createFutures(snapshot: Snapshot) {
 }
 
 /**
-Simulates the queue as if every lease ended as late as possible. Omits unreadable entries, and entries that wait because of outages or the limit of
-their account.
+Simulates the queue as if every lease ended as late as possible. Omits unreadable entries, and entries that wait
+because of outages or the limit of their account.
 */
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;

@@ -72,8 +72,8 @@ export function countEntry(
 }
 
 /**
-Returns the holdings that waiting entries must release so that at most `most` GPUs are held. `wanted` is the number of GPUs in the grant that the
-tally does not count.
+Returns the holdings that waiting entries must release so that at most `most` GPUs are held. `wanted` is the number
+of GPUs in the grant that the tally does not count.
 */
 export const surplusOf = (
 	{over, promised, givenUp}: Tally,

@@ -1,6 +1,6 @@
 /**
-Determines which GPUs and MIG instances are out of service. No GPU is kept for an entry that waits for such a GPU. If the outage lasts, others may
-take the GPUs that the entry holds.
+Determines which GPUs and MIG instances are out of service. No GPU is kept for an entry that waits for such a GPU.
+If the outage lasts, others may take the GPUs that the entry holds.
 */
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
@@ -68,9 +68,7 @@ function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number | string, No
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/**
-Returns why a GPU is out of service. Use is an outage only if `isUnused` is set: nobody may use the GPU, because it is free or held by a waiting request.
-*/
+/** Returns why a GPU is out of service. Use is an outage only if `isUnused` is set: the GPU is free or held by a waiting request. */
 function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage, 'kind' | 'detail'> | undefined {
 	switch (block?.kind) {
 		case 'failed': {
@@ -221,8 +219,8 @@ export const keepsHoldings = (
 	);
 
 /**
-Returns the note to store in an entry after a scan: the outages that keep the entry from being served, with their start times. Undefined if there
-are none.
+Returns the note to store in an entry after a scan: the outages that keep the entry from being served, with their
+start times. Undefined if there are none.
 */
 export function noteFor(
 	entry: QueueEntry,

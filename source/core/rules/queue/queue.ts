@@ -106,8 +106,8 @@ export const entryFor = (
 });
 
 /**
-Plans to join the queue. The plan has no preconditions, because the store assigns the position. To restore a lost position, `at` is the store time
-at which the entry first joined.
+Plans to join the queue. The plan has no preconditions, because the store assigns the position. To restore a lost
+position, `at` is the store time at which the entry first joined.
 */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	...emptyPlan,
@@ -198,8 +198,8 @@ export function planEntryNote(
 }
 
 /**
-Counts the earlier entries that could use one of these GPUs. If `gpus` is empty, counts all entries that this pool could serve. Skips entries for
-which `waits` returns true.
+Counts the earlier entries that could use one of these GPUs. If `gpus` is empty, counts all entries that this pool
+could serve. Skips entries for which `waits` returns true.
 */
 export function rankFor(
 	queue: readonly QueueRecord[],

@@ -1,6 +1,6 @@
 /**
-Decides when a waiting command reads the store again. After a release, only the first few commands in the queue read, because 500 commands must not
-read at once.
+Decides when a waiting command reads the store again. After a release, only the first few commands in the queue
+read, because 500 commands must not read at once.
 */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
@@ -23,8 +23,8 @@ const longestRestMs = 120_000;
 const lateMs = 2000;
 
 /**
-Returns a lease that stands for the lease that an event has just granted. Contains only the owner and `via`, which the limits of accounts and agents
-depend on.
+Returns a lease that stands for the lease that an event has just granted. Contains only the owner and `via`, which
+the limits of accounts and agents depend on.
 */
 function leaseAfter({user = '?', left = []}: PoolEvent, {queue}: Snapshot): Lease {
 	const record = queue.find(({id}) => left.includes(id));

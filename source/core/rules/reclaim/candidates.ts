@@ -105,8 +105,8 @@ export type Demand = {
 	/** Returns the first waiting request of another account that could use a GPU of this reservation. */
 	readonly wantedBy: (candidate: Candidate) => EntryRecord | undefined;
 	/**
-	Works like `wantedBy`, but only for a request that still lacks GPUs. The GPUs of this reservation then count as free, so that no more
-	reservations end than necessary.
+	Works like `wantedBy`, but only for a request that still lacks GPUs. The GPUs of this reservation then count as
+	free, so that no more reservations end than necessary.
 	*/
 	readonly takenFor: (candidate: Candidate) => EntryRecord | undefined;
 };

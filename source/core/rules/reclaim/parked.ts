@@ -66,8 +66,8 @@ function storedFor({holdings}: Candidate): LeaseParked | undefined {
 }
 
 /**
-Returns the parked time to store for a reservation after an observation. `isPaused` is true if the reservation has no load and its owner does not
-keep it.
+Returns the parked time to store for a reservation after an observation. `isPaused` is true if the reservation has
+no load and its owner does not keep it.
 */
 export function parkedAfter(
 	candidate: Candidate,

@@ -12,8 +12,8 @@ export type Sight = {
 	readonly memoryThresholdMiB: number;
 	readonly host: string;
 	/**
-	False for an old observation and for an observation of another process. Such an observation can end idle times, but neither start nor continue
-	them.
+	False for an old observation and for an observation of another process. Such an observation can end idle times, but
+	neither start nor continue them.
 	*/
 	readonly canAdvance: boolean;
 	readonly pidNamespace?: string | undefined;

@@ -21,8 +21,8 @@ export type GpuUsage =
 	| {readonly kind: 'unread'};
 
 /**
-Judges whether a GPU is in use. `reading` is undefined if the scan lacks the GPU. `clean` is set for a GPU without a holder, if the policy requires
-clean GPUs.
+Judges whether a GPU is in use. `reading` is undefined if the scan lacks the GPU. `clean` is set for a GPU without
+a holder, if the policy requires clean GPUs.
 */
 export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number, clean?: CleanRule): GpuUsage {
 	const usage = judgeByThreshold(reading, memoryThresholdMiB);
@@ -119,8 +119,8 @@ export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 }
 
 /**
-Returns the processes of other accounts on a held GPU. Omits desktops, and processes that may belong to the holder. For `shared`, see {@link
-sharedContainers}.
+Returns the processes of other accounts on a held GPU. Omits desktops, and processes that may belong to the holder. For
+`shared`, see {@link sharedContainers}.
 */
 export const squattersOf = (
 	processes: readonly GpuProcess[],
