@@ -11,8 +11,8 @@ export type HttpRequest = {
 export type ProgramRequest = {
 	readonly type: 'program';
 	/**
-	`own`: a program from a config file, run with this process's environment without the secrets. `system`: a system
-	tool. `desktop`: a system tool that also needs the session bus.
+	`own`: a program from a config file, run with `environment` and only PATH, HOME and LANG of this process. `system`: a system tool.
+	`desktop`: a system tool that also needs the session bus.
 	*/
 	readonly runs: 'own' | 'system' | 'desktop';
 	/** Commands in order of preference. The first one whose program is installed is run, without a shell. */
