@@ -68,7 +68,7 @@ function scriptOf({
 	].join('\n');
 }
 
-/** Returns `ssh` and its arguments. Encodes the script in base64, which is safe in every shell. Throws `usage` for an invalid host or too many words. */
+/** Returns `ssh` and its arguments. Encodes the script in base64 for every kind of shell. Throws `usage` for an invalid host or too many words. */
 export function sshCommand(command: RemoteCommand): readonly [string, ...string[]] {
 	const script = Buffer.from(encodeBytes(scriptOf(command))).toString('base64');
 	if (script.length > longestScript) {
