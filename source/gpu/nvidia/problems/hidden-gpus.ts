@@ -1,4 +1,4 @@
-/** Detects GPUs hidden from this process, as in an isolated job. The driver lists all GPUs. The tool omits hidden ones and numbers the others from 0. */
+/** Detects GPUs that are hidden, as in an isolated job. The driver lists all GPUs. The tool omits hidden GPUs and numbers the rest from 0. */
 import path from 'node:path';
 import {normalizePciBusId} from '../../../core/model/observation.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
@@ -26,7 +26,7 @@ async function readListed({run, gpusDirectory, devicesDirectory}: Options): Prom
 		.toSorted((a, b) => a.pciBusId.localeCompare(b.pciBusId, 'en'));
 }
 
-/** Whether all these devices are missing or forbidden. Other errors, as of a GPU off the bus, do not count. Uses a child process, because this can be slow. */
+/** Whether all devices are missing or forbidden. Other errors, as of a GPU off the bus, do not count. Uses a child process: drivers can be slow. */
 async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<boolean> {
 	const script = [
 		'LC_ALL=C; export LC_ALL',
