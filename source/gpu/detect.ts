@@ -22,7 +22,7 @@ type Detection =
 	| {readonly provider: ProviderName; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
-/** Detects the kind of GPUs in this machine. Starts no tool if none is installed or the driver lists its GPUs. Otherwise, runs each tool once. */
+/** Detects the kind of GPUs in this machine. Runs each installed tool once, except nvidia-smi if the driver's files already list GPUs. */
 export const detectProvider = async (options: Options): Promise<Detection> => {
 	const [nvidia, ...amd] = await Promise.all(
 		['nvidia-smi', 'amd-smi', 'rocm-smi'].map(async (command) => isOnPath(command, options.searchPath)),

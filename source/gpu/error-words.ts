@@ -13,7 +13,7 @@ export type ReadingWord = {
 	readonly word: string;
 };
 
-/** Readings that every working GPU supports or reports as missing: an error in one means a broken GPU. Fan and power sensors fail on healthy GPUs. */
+/** Readings in which an error means that the GPU is broken. Fan and power are not included, because these sensors can fail on healthy GPUs. */
 const vitalReadings: ReadonlySet<Reading | undefined> = new Set<Reading>([
 	'uuid',
 	'memoryUsedMiB',
@@ -45,7 +45,7 @@ export const isLostWord = (word: string): boolean => lostForm.test(word);
 /** Whether the word means that the reading failed. Corrupted text, such as a number with a comma, is no error word. */
 const isErrorWord = (word: string): boolean => errorForm.test(word) && !absentForm.test(word);
 
-/** Returns why a GPU does not work: the field and its word. Undefined if the words only leave readings unknown. */
+/** Returns why a GPU does not work: the field and its word. Undefined if the words only mean that readings are unknown. */
 export const failureOfWords = (words: readonly ReadingWord[]): string | undefined => {
 	const worst =
 		words.find(({word}) => isLostWord(word)) ??

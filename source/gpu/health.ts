@@ -50,7 +50,7 @@ const resetProblem = ({failure = '', recoveryAction = '', hasPendingPages}: Symp
 		: undefined;
 };
 
-/** Returns the recovery action. Drivers before 565 report these two values instead of the action. */
+/** Returns the recovery action for drivers before 565, which report these two values instead of an action. */
 export const olderRecoveryAction = (isResetRequired?: boolean, isDrainRecommended?: boolean): string | undefined => {
 	if (isResetRequired === true) {
 		return 'Reset';
@@ -93,7 +93,7 @@ const heatProblem = ({
 		: undefined;
 };
 
-/** Adds problems from the kernel's log after those that the GPU reports now. Lists each kind of problem once. */
+/** Adds problems from the kernel's log after those that the GPU reports now. Except for Xids, omits kinds of problems that the GPU reports itself. */
 export const addProblems = (gpu: GpuReading, problems: readonly HealthProblem[] = []): GpuReading => {
 	const known = gpu.health ?? [];
 	const more = problems.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));

@@ -1,4 +1,4 @@
-/** Finds CUDA installations, with versions from the version file only. Ignores directories that others can change, because jobs run their programs. */
+/** Finds CUDA installations by their version files. Ignores directories that other accounts can change, because jobs run programs from them. */
 import {readdirSync, realpathSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import type {CudaInstallation, CudaSearch, RefusedCuda} from '../core/model/cuda.js';
@@ -17,11 +17,11 @@ type CudaLocations = {
 /** Directories where NVIDIA's packages and installers put CUDA. */
 export const usualParents: readonly string[] = ['/usr/local', '/opt', '/opt/nvidia'];
 
-/** An installation has one of these files. Both are short. */
+/** The files that can contain the version of an installation. Both are short. */
 const versionFiles = ['version.json', 'version.txt'];
 const longestVersionFileBytes = 64 * 1024;
 
-/** Limit for the directories to read, because a parent can be a file system with thousands of entries. */
+/** Maximum number of directories to read. A parent can be a file system with thousands of entries. */
 const mostRoots = 200;
 
 const namesIn = (directory: string): readonly string[] => {
@@ -46,7 +46,7 @@ const mostModules = 50;
 const assignment =
 	/^\s*(?:set\s+(?<tcl>\w+)\s+"?(?<tclValue>[^\s"]+)"?|local\s+(?<lua>\w+)\s*=\s*["'](?<luaValue>[^"']*)["'])\s*(?:;\s*)?$/v;
 
-/** Returns every path in a modulefile, and the parent of each path: a file may name only `/opt/x/bin` of the installation `/opt/x`. */
+/** Returns every path in a modulefile, and the parent of each path, because a modulefile may name only `/opt/x/bin` for the installation `/opt/x`. */
 export function pathsInModule(text: string): readonly string[] {
 	const values = new Map<string, string>();
 	const expand = (value: string): string =>
@@ -88,7 +88,7 @@ const rootsInModules = (modulePath: string): readonly string[] =>
 			return read.kind === 'read' ? pathsInModule(read.text) : [];
 		});
 
-/** Returns directories that may be an installation. Of two installations with the same version, the first is used. */
+/** Returns directories that may be installations, in order of preference: of two installations with the same version, the first is used. */
 function candidateRoots({parents, environment}: CudaLocations): readonly string[] {
 	const named = ['CUDA_HOME', 'CUDA_PATH'].map((name) => environment[name]).filter((root) => root !== undefined);
 	const all = [
@@ -136,7 +136,7 @@ function versionIn(name: string, text: string): string | undefined {
 	}
 }
 
-/** Returns the version, or why the version file is invalid. Undefined without a version file, because the directory is then no installation. */
+/** Returns the version, or why the version file is invalid. Undefined if there is no version file, so that the directory is no installation. */
 function readVersion(root: string): {readonly version: string} | {readonly problem: string} | undefined {
 	for (const name of versionFiles) {
 		const read = readSafely(path.join(root, name), {

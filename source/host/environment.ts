@@ -30,7 +30,7 @@ function readDirectory(): EnvironmentFacts['directory'] {
 	return isAccessible('.', readable | searchable) ? 'usable' : 'unreadable';
 }
 
-/** Whether /proc shows processes of other accounts. Tests process 1, which belongs to root, or in a container to this account. */
+/** Whether /proc shows processes of other accounts. Tests process 1, which belongs to root. In a container, it can belong to this account. */
 function showsOthers(): boolean {
 	try {
 		readFileSync('/proc/1/stat');
@@ -64,7 +64,7 @@ function readTemporaryDirectory(): EnvironmentFacts['temporaryDirectory'] {
 	return {path: directory, state: statfsSync(directory).bavail === 0 ? 'full' : 'usable'};
 }
 
-/** Returns the value of TZ if Node does not know the time zone, and so shows times in UTC. */
+/** Returns the value of TZ if Node does not know that time zone. Node then shows times in UTC. */
 function findUnknownTimeZone(): string | undefined {
 	const name = (process.env['TZ'] ?? '').replace(/^:/v, '');
 	if (name === '' || /^(?:UTC|GMT)0?$/v.test(name)) {

@@ -9,7 +9,7 @@ import {createUsers, ownUid, type Users} from './accounts/users.js';
 
 type Options = {
 	readonly users?: Users;
-	/** The name of this account outside of its user namespace. Undefined until an open pool has proved the name. */
+	/** Returns the name of this account outside of its user namespace. Undefined until a pool was opened and proved the name. */
 	readonly outsideName?: () => string | undefined;
 };
 

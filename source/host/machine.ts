@@ -11,7 +11,7 @@ const findId = (files: readonly string[]): string | undefined =>
 
 export const hasMachineId = (): boolean => findId(idFiles) !== undefined;
 
-/** Returns an id that survives reboots: 32 hex digits from machine-id(5), or a digest of the host name (some containers and systems). */
+/** Returns an id that survives reboots: 32 hex digits from machine-id(5), or a digest of the host name if there is no machine id. */
 export const readMachineId = (files: readonly string[] = idFiles, hostname = os.hostname()): string => {
 	const id = findId(files);
 	if (id !== undefined) {
@@ -23,7 +23,7 @@ export const readMachineId = (files: readonly string[] = idFiles, hostname = os.
 	return createHash('sha256').update(`canhazgpu machine ${hostname}`).digest('hex').slice(0, 32);
 };
 
-/** Returns an id of this boot. Undefined if unknown, as in a service with `ProcSubset=pid`. Never a constant: others would take running jobs for dead. */
+/** Returns an id of this boot. Undefined if unknown, as in a service with `ProcSubset=pid`. Never a constant, which would look like a reboot. */
 export const readBootId = (file = '/proc/sys/kernel/random/boot_id'): string | undefined =>
 	readLine(file) ?? readBootSession();
 

@@ -1,4 +1,4 @@
-/** Binds a job to NUMA nodes: CPUs and memory with numactl(8), or only CPUs with taskset(1). The kernel then still prefers the nearest memory. */
+/** Binds a job to NUMA nodes: CPUs and memory with numactl(8), or only CPUs with taskset(1), because the kernel prefers the nearest memory anyway. */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {BindToNodes, NumaProblem} from '../core/model/numa.js';
@@ -11,7 +11,7 @@ type Options = {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** Returns the CPUs of a node as the kernel lists them: `0-27,56-83`. Undefined if there are none or no such node. */
+/** Returns the CPUs of a node as the kernel lists them: `0-27,56-83`. Undefined if the node has no CPUs or does not exist. */
 function processorsOf(root: string, node: number): string | undefined {
 	try {
 		const list = readFileSync(path.join(root, `sys/devices/system/node/node${node}/cpulist`), 'latin1').trim();
@@ -21,7 +21,7 @@ function processorsOf(root: string, node: number): string | undefined {
 	}
 }
 
-/** Tests the words that bind a job with a program that does nothing. A container can forbid binding or have only some of the CPUs. */
+/** Tests the binding command with a program that does nothing. A container can forbid binding or have only some of the CPUs. */
 async function problemWith(entrance: readonly string[]): Promise<NumaProblem | undefined> {
 	const [program, ...words] = entrance;
 	const {failure, exitCode, detail, stderr} = await runTool(program!, [...words, '/bin/sh', '-c', ':'], {

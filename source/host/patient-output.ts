@@ -1,4 +1,4 @@
-/** Output that never waits for its reader. Node would block on a terminal or pipe that nobody reads, and send no heartbeats meanwhile. */
+/** Writes output without waiting for its reader. Node would block on a terminal or pipe that nobody reads, and send no heartbeats meanwhile. */
 import {Buffer} from 'node:buffer';
 import {constants, fstatSync, openSync, writeSync} from 'node:fs';
 

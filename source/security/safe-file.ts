@@ -1,6 +1,6 @@
 /**
-Reads small files that another account may have created. Reads at most a certain size, does not block, and checks the file that was opened and not
-its path, which may point to another file by then. Also finds out whether other accounts could replace a directory.
+Reads small files that another account may have created. Reads at most a certain size and does not block. Checks the opened file, not its
+path, which may point to another file by then. Also finds out whether other accounts could replace a directory.
 */
 import {
 	closeSync,
@@ -41,7 +41,7 @@ const problems: Readonly<Record<string, string>> = {
 	EAGAIN: 'another program keeps it locked',
 };
 
-/** Returns why this kind of file is refused. Devices and FIFOs usually are: reading may never end, and opening some devices has side effects. */
+/** Returns why this kind of file is refused. Devices and FIFOs are usually refused: reading may never end, and opening can have side effects. */
 const kindProblem = (status: Stats, takesStreams: boolean): string | undefined =>
 	status.isFile() || (takesStreams && (status.isFIFO() || status.isCharacterDevice()))
 		? undefined
@@ -117,7 +117,7 @@ export const effectiveUid = (): number | undefined => process.geteuid?.();
 
 export const isOurs = ({uid}: Stats): boolean => uid === 0 || uid === effectiveUid();
 
-/** Whether accounts other than the owner may write. Ignores the private group of the account, which many systems create with a umask of 002. */
+/** Whether accounts other than the owner may write. The private group that many systems give each account (with umask 002) does not count. */
 export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 	const isOwnGroup = uid !== 0 && uid === effectiveUid() && gid === uid && gid === process.getegid?.();
 	// eslint-disable-next-line no-bitwise
@@ -186,8 +186,8 @@ export const findClosedPart = (file: string): string | undefined =>
 const unmappedUid = 65_534;
 
 /**
-Whether a directory's group is trusted like its owner. Many systems give each account a private group with the same number as the account. Containers
-can run an account with another primary group, so that group is trusted for directories of this account. Other members of that group are trusted, too.
+Whether a directory's group is trusted like its owner. Many systems give each account a private group with the same number as the account. In a
+container, this account can have another primary group, which is also trusted for its own directories, with all members of the group.
 */
 const isGroupOfOwner = ({uid, gid}: Stats): boolean =>
 	gid === uid || (uid !== 0 && uid === effectiveUid() && gid === process.getegid?.());
@@ -201,7 +201,7 @@ const isSticky = ({mode}: Stats): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	(mode & 0o1000) !== 0;
 
-/** Returns how other accounts could replace something in this directory, although its owner is trusted. Undefined if they cannot. */
+/** Returns how accounts other than the owner could replace something in this directory. Undefined if they cannot. */
 function openDirectoryProblem({name, status}: Part): UnsafeLocation | undefined {
 	const writers = writersOf(status);
 	if (writers === 0 || isSticky(status)) {
@@ -230,9 +230,9 @@ function strangersDirectoryProblem({name, status}: Part, isLast: boolean): Unsaf
 }
 
 /**
-Returns how another account could replace a directory: as the owner of a parent directory, by write permission there, or as the owner of a link on
-the path in a directory where others can create links. Trusts directories of root and of this account. Ignores missing parts at the end of the path,
-and the permissions of the directory itself.
+Returns how another account could replace a directory: as the owner of a parent directory, by write permission for a parent directory, or as the
+owner of a link on the path in a directory where others can create links. Trusts directories of root and of this account. Ignores missing parts at
+the end of the path, and the permissions of the directory itself.
 
 @param directory
 @param options
@@ -249,7 +249,7 @@ export function findUnsafeLocation(
 	const trusted = new Set([
 		0,
 		effectiveUid(),
-		// The owner of the root directory can replace every program, and is as powerful as root. In some containers it is not uid 0.
+		// The owner of the root directory can replace every program, and is as powerful as root. In some containers, the uid of this owner is not 0.
 		parts[0]!.status.uid,
 		...(trustsOwner && last !== undefined ? [last.status.uid] : []),
 	]);

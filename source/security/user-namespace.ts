@@ -19,7 +19,7 @@ Returns the user namespace of this process if its uids can differ from those of 
 creator of such a namespace chooses its own uid in there, so an account name proves nothing.
 
 @returns The uid outside and the number of the namespace: `61002/4026532590`. `?` stands for an unknown part. The number alone would not be enough:
-the kernel uses it again after the namespace has ended, and another account could then take over leases of the first one. If /proc does not show the
+the kernel reuses it after the namespace has ended, and another account could then take over leases of the first account. If /proc does not show the
 namespace, the process is assumed to be in one, because the creator of a namespace can hide it. Undefined outside of a namespace, and on systems
 without user namespaces.
 */

@@ -8,7 +8,7 @@ export const auditCap = 10_000;
 export const rowAfter = (afterId: string | undefined): number =>
 	/^\d{1,15}$/v.test(afterId ?? '') ? Number(afterId) : 0;
 
-/** Decodes audit records, oldest first, and skips invalid ones. Only uses the time of `query`. */
+/** Decodes audit records, oldest first, and skips invalid ones. Applies only `fromTime` and `newest` of the query. */
 export const decodeAuditRows = (
 	rows: ReadonlyArray<{readonly id: string; readonly raw: string}>,
 	{fromTime = 0, newest = Infinity}: AuditQuery,

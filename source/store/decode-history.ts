@@ -4,7 +4,7 @@ import {decodeUsage} from './records/index.js';
 
 type Pages = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
-/** Decodes the valid usage records that ended between these times, sorted by their exact end. `readPages` returns them sorted only by the second of their end. */
+/** Decodes the valid usage records that ended between these times, sorted by exact end. The pages are sorted only by the second of the end. */
 export function decodeHistory(readPages: () => Pages, fromTime: number, toTime: number): UsageHistory {
 	const pages = (): AsyncGenerator<readonly UsageRecord[]> => decodePages(readPages(), fromTime, toTime);
 	return {
@@ -29,7 +29,7 @@ async function* decodePages(pages: Pages, fromTime: number, toTime: number): Asy
 		}
 
 		records.sort((a, b) => a.endTime - b.endTime);
-		// The next page may contain more records of the last second, so these are not returned yet.
+		// The next page may contain more records of the last second, so the records of that second are returned with the next page.
 		const lastSecond = Math.floor(records.at(-1)?.endTime ?? 0);
 		const restLength = records.length - records.findLastIndex(({endTime}) => endTime < lastSecond) - 1;
 		rest = records.splice(records.length - restLength);

@@ -1,4 +1,4 @@
-/** Small files with the location of a pool: `pool.json` for the whole machine, written by `admin`, and `found.json` for one user. They contain no secrets. */
+/** Small files with the location of a pool, without secrets: `pool.json` for the whole machine, written by `admin`, and `found.json` for one user. */
 import {
 	closeSync,
 	constants,
@@ -210,9 +210,9 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 const othersRead = 0o755;
 
 /**
-Removes write permission for others, which old versions gave to everybody, from a directory with pool records. An account that can replace a record
-could direct all users to another pool. Changes no directories of other accounts, no sticky directories, which are shared on purpose, and no directories
-without these files.
+Gives a directory with pool records the permissions 755, because old versions let everybody write there, and an account that can replace a record
+could direct all users to another pool. Changes no directories of other accounts, no sticky directories, which are shared on purpose, and no
+directories without these files.
 */
 export function keepOthersOut(directory: string, fileNames: readonly string[]): void {
 	if (fileNames.every((name) => !existsSync(path.join(directory, name)))) {

@@ -1,4 +1,4 @@
-/** A plan as stores execute it: strings to compare and write. Encoding ends before the commit begins, so that an invalid value prevents the commit. */
+/** A plan as stores execute it: strings to compare and write. Encoding ends before the commit begins, so an invalid value prevents the commit. */
 import type {Change, Expectation, Plan, Write} from '../core/model/plan.js';
 import type {UsageRecord} from '../core/model/types.js';
 import {
@@ -51,16 +51,16 @@ export type RawPlan = {
 	readonly change: Change | undefined;
 };
 
-/** Age at which usage records may be removed: the 90 days for which they must be kept, and a month for clocks that are ahead. See {@link isTrimDue}. */
+/** Age at which usage records may be removed: the 90 days for which they must be kept, and a month for clocks that are ahead. See isTrimDue. */
 export const historySeconds = 120 * 86_400;
 
-/** Length of the windows that {@link isTrimDue} checks. A gap in the history of twice this length leaves one window empty. */
+/** Length of the windows that {@link isTrimDue} checks. A gap in the history of twice this length always leaves a window empty. */
 export const historyWindowSeconds = 15 * 86_400;
 
 /**
-Returns whether there are old usage records that can safely be removed. A clock that is months ahead makes recent records look old. So records are
-removed only if each half-month of the last {@link historySeconds} has a record. A clock that jumps ahead leaves half-months without records, and
-nothing is removed until these are older than {@link historySeconds}. On a machine that was idle for weeks, this only delays the removal.
+Whether there are old usage records that can safely be removed. A clock that is months ahead makes recent records look old. So records are
+removed only if each half-month of the last {@link historySeconds} has a record. A clock that jumps ahead leaves half-months without records.
+Nothing is removed until these half-months are older than {@link historySeconds}. On a machine that was idle for weeks, this only delays the removal.
 `commit.lua` implements the same.
 @param now - The store's clock, in seconds.
 @param hasRecord - Whether a record ended in [fromSecond, toSecond].
@@ -80,7 +80,7 @@ export function isTrimDue(now: number, hasRecord: (fromSecond: number, toSecond:
 	return true;
 }
 
-/** How long the executed attempt of a change is remembered, in seconds. No request is expected to arrive later. */
+/** How long the executed attempt of a change is remembered, in seconds. No delayed request is expected to arrive later. */
 export const changeSeconds = 3600;
 
 /** Maximum number of old usage records that one commit removes, so that no commit takes long. */

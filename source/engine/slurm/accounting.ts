@@ -39,7 +39,7 @@ function jobOf(line: string): EndedJob | undefined {
 				user,
 				name: name.join('|'),
 				state: 'ended',
-				// `CANCELLED by 1000` also names the account.
+				// The state can end with the account that ended the job: `CANCELLED by 1000`.
 				stateWord: state.split(' ', 1)[0]!,
 				submitTime,
 				startTime,

@@ -64,7 +64,7 @@ export function allocate(words: readonly string[]): Allocation {
 		}
 
 		if (isTied && id === undefined && /^(?:setpriv|Try 'setpriv|\S*setpriv):? /mv.test(said)) {
-			// Tries without setpriv: it may be from before 2018 and lack the option, or salloc may be missing.
+			// Tries without setpriv, which may be from before 2018 and lack the option. The error can also mean that salloc is missing.
 			return ask(false);
 		}
 

@@ -27,11 +27,11 @@ const stateOf = ({state, stateWord, reason}: Pick<SlurmJob, 'state' | 'stateWord
 			? 'running'
 			: (endStates[stateWord] ?? 'failed');
 
-/** Returns the id as Slurm's commands take it. Pending tasks of an array are listed together, under the id of the array. */
+/** Returns the id to pass to Slurm's commands. Pending tasks of an array are listed together, under the id of the array. */
 const idOf = ({id, array}: Pick<SlurmJob, 'id' | 'array'>): string =>
 	array === undefined ? String(id) : array.isOne ? `${array.id}_${array.tasks}` : String(array.id);
 
-/** Returns why a job failed, such as `node fail`, unless its command did. */
+/** Returns why a job failed, such as `node fail`. Undefined if its command failed. */
 const failureFor = (stateWord: string): string | undefined =>
 	stateWord === 'FAILED' ? undefined : stateWord.toLowerCase().replaceAll('_', ' ');
 
@@ -68,7 +68,7 @@ const unknown = (id: string): CanhazgpuError =>
 		},
 	);
 
-/** Returns how a job ended that the controller has forgotten, from the database. Undefined without a database or a record. */
+/** Reads a job that the controller has forgotten from the database. Undefined if there is no database or no record. */
 async function accounted(cluster: Cluster, id: string): Promise<JobRow | undefined> {
 	const {accountingType}: ClusterConfig = await cluster.config();
 	if (['', 'accounting_storage/none'].includes(accountingType) || !/^[\d_]+$/v.test(id)) {

@@ -11,8 +11,8 @@ import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
 /**
-Returns the name by which Slurm's commands know a whole job. An array has the id of its last task, which would mean all tasks, so a task needs another
-name. A part of a heterogeneous job has the name of the first part, because all parts end together.
+Returns the name of a whole job in Slurm's commands. An array and its last task have the same id, which means all tasks, so a single task needs
+another name. A part of a heterogeneous job has the name of the first part, because all parts end together.
 */
 function nameOf({jobs}: ClusterState, jobId = ''): string {
 	const {array, leader} = jobs.find(({id}) => String(id) === jobId) ?? {};
@@ -76,7 +76,7 @@ export async function releaseJobs(
 	return {released: records, notYours};
 }
 
-/** Changes the time limits of the jobs with the selected holdings. Ordinary users can only lower them. */
+/** Changes the time limits of the jobs with the selected holdings. Ordinary users can only lower a limit. */
 export async function extendJobs(
 	cluster: Cluster,
 	requester: Requester,

@@ -1,4 +1,4 @@
-/** Runs Slurm's commands. They are found in the user's PATH, use the C locale, and run without a shell. */
+/** Runs Slurm's commands without a shell, in the C locale. The commands are found in the user's PATH. */
 import process from 'node:process';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {withoutSecrets} from '../../host/tool/secrets.js';
@@ -25,18 +25,18 @@ export type ClusterConfig = {
 export type Cluster = {
 	/** Returns the same cluster, bound to a signal. Aborting the signal ends the running commands and rejects their promises. */
 	readonly until: (signal: AbortSignal) => Cluster;
-	/** Runs a Slurm command and returns its stdout. Throws a CanhazgpuError with Slurm's message: `store-unreachable` if the controller does not answer, ... */
+	/** Runs a Slurm command and returns its stdout. Throws a CanhazgpuError with Slurm's message, for example `store-unreachable` without an answer. */
 	readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
 	/** Reads nodes and jobs. Overlapping calls share one read. */
 	readonly read: () => Promise<ClusterState>;
-	/** Returns the result of the last read if it is not older than `ageMs`, or else of a new read. */
+	/** Returns the result of the last read if it is not older than `ageMs`. Otherwise, reads again. */
 	readonly readSince: (ageMs: number) => Promise<ClusterState>;
 	/** Reads the configuration. The result is cached, unless the read failed. */
 	readonly config: () => Promise<ClusterConfig>;
 	readonly knownConfig: () => ClusterConfig | undefined;
 };
 
-/** Removes secrets, which Slurm copies to the nodes, and Slurm's variables except the cluster's location, which would make the commands part of this job. */
+/** Removes secrets, which Slurm would copy to nodes. In a job, also removes Slurm's variables except SLURM_CONF, which tie commands to the job. */
 export function clusterEnvironment(
 	environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {

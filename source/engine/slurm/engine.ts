@@ -20,7 +20,7 @@ const longestCancelMs = 30_000;
 
 const shownMs = 10_000;
 
-/** Returns the job's progress in the queue, or undefined if it is no longer there. */
+/** Returns the job's progress in the queue, or undefined if the job is no longer in the queue. */
 function progressOf(state: ClusterState, jobId: number, request: AcquireRequest): Progress | undefined {
 	const waiting = waitingJobs(state);
 	const index = waiting.findIndex(({id}) => id === jobId);
@@ -41,7 +41,7 @@ function progressOf(state: ClusterState, jobId: number, request: AcquireRequest)
 			};
 }
 
-/** @returns `other` if the controller has lost the job and given its number to another one. */
+/** Finds the job of a request. Returns `other` if the controller has lost the job and given its number to another job. */
 type FindOwn = (state: ClusterState, jobId: number) => SlurmJob | 'other' | undefined;
 
 /** Finds the job of one request by its number and its time of submission, which distinguishes later jobs with the same number. */
@@ -180,7 +180,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	/** @returns `lost` if the controller forgot the job, because the controller was killed before it had stored the job. */
+	/** Tries once to get the GPUs. Returns `lost` if the controller was killed before it had stored the job. */
 	const attempt = async (
 		request: AcquireRequest,
 		gres: Gres,
@@ -226,7 +226,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				// The first read may have begun before the job existed, so only a second read without the job matters.
 				missing = state !== undefined && own === undefined ? missing + 1 : 0;
 				if ((own === 'other' || missing > 1) && !over.signal.aborted) {
-					// On SIGTERM, salloc cancels the job with that number, which is another job by now.
+					// On SIGTERM, salloc would cancel the job with this number, which is another job now.
 					allocation.stop(own === 'other' ? 'SIGKILL' : 'SIGTERM');
 					return;
 				}

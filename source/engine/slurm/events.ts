@@ -51,7 +51,7 @@ function eventsOf(job: EndedJob, indexes: ReadonlyMap<string, number>): readonly
 const mostRemembered = 20_000;
 
 type EventOrder = {
-	/** Returns the events discovered after the event `afterId`, or else all, in the order of discovery. `events` are all known events, by id. */
+	/** Returns the events in the order of their discovery: those after the event `afterId`, or all. `events` are all known events, sorted by id. */
 	readonly behind: (events: readonly AuditEntry[], afterId: string | undefined) => readonly AuditEntry[];
 };
 

@@ -12,7 +12,7 @@ type Meaning = {
 	readonly hint?: string;
 };
 
-/** Explains that Slurm grants no GPUs now, without details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
+/** The message if Slurm grants no GPUs now. Mentions no numbers, because free GPUs can be on several nodes or reserved for earlier jobs. */
 const noneNow = 'No node has enough free GPUs, or other jobs come first';
 
 const whoHasThem = 'See who has them: canhazgpu status. See who is waiting: canhazgpu queue';
@@ -319,7 +319,7 @@ export const lacksOf = (hasShardSize: boolean): ReadonlySet<Wish> =>
 		'partial-release',
 	]);
 
-/** Refuses what Slurm would silently ignore. Throws `usage` for the first unsupported part. `hasShardSize` means that the size of a shard is configured. */
+/** Throws `usage` for the first part of a request that Slurm does not support. `hasShardSize` means that the size of a shard is configured. */
 export function checkExpressible(request: AcquireRequest, hasShardSize: boolean): void {
 	const asked = inexpressible.find(({isAsked}) => isAsked(request, hasShardSize));
 	if (asked !== undefined) {

@@ -27,7 +27,7 @@ export type ClusterState = {
 	readonly readAtMs: number;
 };
 
-/** The name of the GPUs' vendor. Slurm reports none, so this name stands for all. */
+/** The name of the GPUs' vendor. Slurm does not report the vendor, so this name stands for all vendors. */
 export const providerName = 'nvidia';
 
 /** A GPU of the cluster. GPUs are numbered consecutively, node by node. */
@@ -73,13 +73,13 @@ export const hasHiddenJobs = (state: NodesAndJobs): boolean =>
 /** Names that salloc gives to a job without a command. */
 const emptyNames = new Set([reservationName, 'no-shell', 'interactive', 'wrap']);
 
-/** Whether a job's name marks an allocation in which a user works. */
+/** Whether a job has no command of its own, but is an allocation in which a user works. */
 export const isReservationName = (name: string): boolean => name === '' || emptyNames.has(name);
 
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
-/** Returns the note of a waiting job. Adds the pending tasks of an array, which Slurm lists as one job, and the number of shards, whose size is unknown. */
+/** Returns the note of a waiting job. Adds the pending tasks if the job is an array, and the number of shards, whose size is unknown. */
 function waitingNoteOf(job: SlurmJob): string | undefined {
 	const {array, shards} = job;
 	const parts = [
@@ -215,7 +215,7 @@ export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 	};
 }
 
-/** Seconds until the cleanup of a node counts as slow. Usually it takes a moment. */
+/** Seconds after which the cleanup of a node counts as slow. Usually a cleanup takes a moment. */
 const clearingSeconds = 5;
 
 /** Returns the ended jobs whose nodes are still being cleaned up after that time, by node. */

@@ -1,10 +1,10 @@
-/** Learns which job an srun got, and delays its command until the grant is reported. For this, srun runs a prolog script here, which stores the id and can wait. */
+/** Finds out the job id of an srun, and delays the command until the grant is reported. For this, srun runs a local prolog script that can wait. */
 import {accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Clock} from '../../core/model/ports.js';
 
-/** Returns a script that replaces the user's prolog and also runs it. The script waits for at most 10 seconds, in case nobody opens the gate. */
+/** Returns a script that stores the job id, waits for the gate to open, and then runs the user's own prolog. Waits for at most 10 seconds. */
 const prologOf = (isHeld: boolean): string => `#!/bin/sh
 directory=\${0%/*}
 echo "$SLURM_JOB_ID" >"$directory/new" && mv "$directory/new" "$directory/job"
@@ -22,12 +22,12 @@ const longestPauseMs = 250;
 
 type StartGate = {
 	readonly program: string;
-	/** Resolves with the job's id once the job has its GPUs. Undefined if it had none when the signal was aborted. */
+	/** Resolves with the job's id once the job has its GPUs. Undefined if the job had no GPUs when the signal was aborted. */
 	readonly jobId: (signal: AbortSignal) => Promise<number | undefined>;
 	readonly open: () => void;
 };
 
-/** Creates a directory with the prolog. Undefined if there is no space for it, or nothing there can be executed. */
+/** Creates a directory with the prolog. Undefined if there is no space, or if programs in the directory cannot be executed. */
 function placeProlog(isHeld: boolean): string | undefined {
 	let directory: string | undefined;
 	try {
@@ -45,7 +45,7 @@ function placeProlog(isHeld: boolean): string | undefined {
 	}
 }
 
-/** Creates a gate. With `isHeld`, the command waits until the gate is opened. Undefined if no gate is possible, so that the command starts at once. */
+/** Creates a gate. With `isHeld`, the command waits until the gate is opened. Undefined if no gate is possible. The command then starts at once. */
 export function createStartGate(clock: Clock, isHeld: boolean): StartGate | undefined {
 	const directory = placeProlog(isHeld);
 	if (directory === undefined) {

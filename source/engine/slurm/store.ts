@@ -20,7 +20,7 @@ const readOnly = (): CanhazgpuError =>
 
 const usualPastSeconds = 86_400;
 
-/** Returns ended jobs that the controller has forgotten. Empty if the database is missing or does not answer, and for followers, who need only new events. */
+/** Returns ended jobs that the controller has forgotten. Empty without an answer of the database, or if only new events are wanted (`afterId`). */
 async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery): Promise<readonly EndedJob[]> {
 	if (afterId !== undefined || !countsGpus(await cluster.config())) {
 		return [];

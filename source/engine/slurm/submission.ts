@@ -10,7 +10,7 @@ import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
 import {isOutOfService, laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
-/** Exit codes of srun if Slurm failed and not the command, and if nothing was free in time. Few commands use these codes. */
+/** Exit codes of srun: `slurmFailed` if Slurm failed, not the command, and `nothingFree` if no GPU was free in time. Few commands use these codes. */
 const slurmFailed = 243;
 const nothingFree = 244;
 
@@ -20,7 +20,7 @@ const noConfiguration = 1;
 const timedOutExitCode = 124;
 const killedExitCode = 137;
 
-/** Srun exits with 0 if a node fails while the command runs. */
+/** Job states that mean a node has failed. srun exits with 0 in this case. */
 const nodeFailures = new Set(['NODE_FAIL', 'BOOT_FAIL']);
 
 /** The shortest time in which Slurm can detect a failed node. After a shorter command, there is no need to ask Slurm. */
@@ -68,7 +68,7 @@ async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly Slurm
 	}
 }
 
-/** Asks srun to check a job without running it, and throws its reason for a rejection. `isAway`: nodes are out of service, which srun reports like missing ones. */
+/** Asks srun to check a job without running it. Throws if srun rejects the job. `isAway` finds out whether nodes are out of service. */
 async function checkTaken(cluster: Cluster, words: readonly string[], isAway: () => Promise<boolean>): Promise<void> {
 	try {
 		await cluster.run('srun', ...words);
@@ -99,13 +99,13 @@ export function submission(
 		...laterWords(later),
 	];
 	const beganMs = clock.monotonicMs();
-	// Only with --immediate does srun report a shortage by its exit code. Otherwise the code is that of a command.
+	// Only with --immediate does srun report by its exit code that no GPU is free. Without --immediate, the same exit code comes from the job's command.
 	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
-	// Creates a gate only if needed, because it delays srun by some milliseconds.
+	// Creates a gate only if needed, because a gate delays srun by some milliseconds.
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Checks without a gate whether the exit code is the command's own: the account's latest job of this command must have the same code. */
+	/** Whether the exit code is the command's own, if there is no gate: the account's latest job of this command must have the same code. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs
@@ -121,7 +121,7 @@ export function submission(
 	/** Throws if the exit code is srun's own, and no job is known. */
 	const throwFailure = async (exitCode: number): Promise<void> => {
 		if (exitCode === noConfiguration) {
-			// This command needs only the configuration, and fails if srun had none.
+			// This command needs only the configuration, and fails if there is none.
 			await cluster.run('scontrol', 'show', 'hostnames', 'localhost');
 			return;
 		}
@@ -208,7 +208,7 @@ export function submission(
 	};
 }
 
-/** Sets the variable with the index of an array's task, as without Slurm. */
+/** A shell line that sets the index of an array's task, as for jobs without Slurm. */
 const exportIndex = 'export CANHAZGPU_ARRAY_INDEX="$SLURM_ARRAY_TASK_ID"\n';
 
 /** Submits a command to sbatch, with the environment of this program. As with sbatch, its output goes to a file. */

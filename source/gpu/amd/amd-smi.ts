@@ -39,12 +39,12 @@ type Fixed = {
 
 const missingGroups = /missing the following required groups/iv;
 
-/** Creates a function that scans with amd-smi. Each scan reads measurements and processes in parallel, and sometimes also names and limits. */
+/** Creates a function that scans with amd-smi. Each scan reads measurements and processes in parallel. Some scans also read names and limits. */
 export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
 		['metric', ...measured, '--json'],
-		// Queries all values, because ROCm 5.7 names memory differently, and virtual machines have fewer sensors.
+		// Queries all values. For ROCm 5.7, which has another name for memory, and for virtual machines, which have fewer sensors.
 		['metric', '--json'],
 	);
 	const askProcesses = question(['process', '--json']);
@@ -55,7 +55,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const askList = question(['list', '--json']);
 	let known: Fixed | undefined;
 
-	/** Queries each GPU alone. Needed if one broken GPU spoils the answer for all. */
+	/** Queries each GPU alone. Needed if one broken GPU makes the answer for all GPUs unusable. */
 	const askEach = async (
 		indices: Iterable<number>,
 		{deadlineMs, timeoutMs}: {readonly deadlineMs: number; readonly timeoutMs: number},

@@ -18,7 +18,7 @@ type Options = {
 	readonly run: RunTool;
 	readonly describeProcesses: DescribeProcesses;
 	readonly monotonicMs: () => number;
-	/** Time limit for a scan, read at the start of each. */
+	/** Returns the time limit for a scan. Called at the start of each scan. */
 	readonly timeLimitMs?: () => number;
 	readonly placed?: ReturnType<typeof createPciPlacement>;
 	readonly command?: string;

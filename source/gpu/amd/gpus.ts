@@ -15,7 +15,7 @@ type AmdAnswers = {
 	readonly failures?: ReadonlyMap<number, string>;
 };
 
-/** A reading, and the paths at which versions of the tool report it, those of ROCm 6 and 7 first. */
+/** A reading and its paths in the tool's answer, which depend on the version. The paths of ROCm 6 and 7 come first. */
 type ValuePath = {readonly quantity: Quantity; readonly paths: readonly string[]; readonly plainUnit?: string};
 
 const metricPaths = {
@@ -41,7 +41,7 @@ const metricPaths = {
 	eccUncorrectedErrors: {quantity: 'count', paths: ['ecc.total_uncorrectable_count', 'ecc.uncorrectable']},
 } as const satisfies Partial<Record<keyof GpuReading, ValuePath>>;
 
-/** A GPU of unknown kind with at most this many MiB counts as sharing the machine's memory. The firmware reserves 512 MiB or a few GiB for it. */
+/** A GPU of unknown kind with at most this many MiB counts as sharing the machine's memory, of which the firmware reserves up to a few GiB. */
 const largestCarveOutMiB = 4096;
 
 /** Whether the GPU is part of a processor. Most of its used memory is then the machine's memory, which AMD calls GTT. */
@@ -78,7 +78,7 @@ const together = (own: Taken, shared: Taken): Taken => {
 /** Temperature sensors, each with its own limit. The first one with a reading is used. */
 const sensors = ['edge', 'hotspot', 'mem'] as const;
 
-/** A GPU that reports neither one of these nor a temperature does not answer at all. */
+/** If a GPU reports none of these readings and no temperature, it does not answer at all. */
 const vital = ['memoryUsedMiB', 'memoryTotalMiB', 'utilizationPercent', 'powerWatts'] as const;
 
 /** Combines the answers, by index. A GPU that is only listed, or has no readable value, gets a `failure`. */
@@ -185,7 +185,7 @@ const namedWords = (unknown: Readonly<Partial<Record<Reading, string>>>): readon
 		word,
 	}));
 
-/** Returns a limit. A limit of 0 means that there is none. */
+/** Returns a limit, or undefined for 0, which means that there is no limit. */
 const positive = (taken: Taken): number | undefined =>
 	taken !== undefined && 'value' in taken && taken.value > 0 ? taken.value : undefined;
 
@@ -211,7 +211,7 @@ const powerLimit = (fixed: JsonObject, measured: JsonObject): number | undefined
 	return positive(take(measured, {quantity: 'power', paths: ['power.power_limit']}));
 };
 
-/** ROCm 7 has a key for each reason, such as `"ppt_violation_status": "ACTIVE"`. Older versions only report whether the GPU is throttled. */
+/** Returns why a GPU is throttled. ROCm 7 has keys such as `"ppt_violation_status": "ACTIVE"`. Older versions only report that it is throttled. */
 const throttleReasons = (measured: JsonObject): readonly string[] | undefined => {
 	const section = valueAt(measured, 'throttle');
 	const statuses = Object.entries(isObject(section) ? section : {}).flatMap(([key, status]) => {

@@ -1,4 +1,4 @@
-/** Parses `--json` of amd-smi and rocm-smi. Versions write quantities as `{"value": 91, "unit": "%"}`, `91`, `"91"`, `"91 %"`, or a word (`"N/A"`). */
+/** Parses `--json` of amd-smi and rocm-smi. Versions write quantities as `{"value": 91, "unit": "%"}`, `91`, `"91"`, `"91 %"` or `"N/A"`. */
 import {cap} from '../tool/text.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ const units = {
 
 export type Quantity = keyof typeof units;
 
-/** Larger values are no readings: a missing sensor may report 65535 or 4294967295. */
+/** The largest value that counts as a reading. A missing sensor may report 65535 or 4294967295. */
 const largest: Readonly<Record<Quantity, number>> = {
 	memory: 2 ** 30,
 	percent: 100,
@@ -42,7 +42,7 @@ type ReadQuantity =
 	| {readonly kind: 'number'; readonly value: number}
 	| {readonly kind: 'word'; readonly word: string};
 
-/** Reads a quantity in MiB, percent, °C, W or MHz. Undefined if not reported. Anything but a number is a word. `plainUnit` is the unit of a bare number. */
+/** Reads a quantity in MiB, percent, °C, W or MHz. Undefined if not reported. Any other text is a word. `plainUnit` is the unit of a bare number. */
 export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): ReadQuantity | undefined => {
 	if (raw === undefined || raw === null) {
 		return undefined;
@@ -61,7 +61,7 @@ export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): 
 	return amount === undefined || amount > largest[quantity] ? word : {kind: 'number', value: tidy(amount, quantity)};
 };
 
-/** Returns the text of a value that is no reading, such as `-1 MB`. */
+/** Returns the text of a value that is not a reading, such as `-1 MB`. */
 const wordsFor = (value: unknown, unit: unknown): string => {
 	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 	return typeof unit === 'string' && typeof value === 'number' ? `${text} ${unit}` : text;
@@ -102,7 +102,7 @@ export const readText = (raw: unknown): string | undefined => {
 	return text === '' || /^(?:n\/a|unknown|none|null)$/iv.test(text) ? undefined : cap(text, 200);
 };
 
-/** No machine has more GPUs. A larger number is no index. */
+/** The largest number that counts as the index of a GPU. */
 const largestIndex = 1023;
 
 export const readIndex = (raw: unknown): number | undefined => {
@@ -114,8 +114,8 @@ export const readIndex = (raw: unknown): number | undefined => {
 
 /**
 Returns the entries of amd-smi's answer, by GPU: a plain list in ROCm 5 and 6, `{"gpu_data": [...]}` in ROCm 7, an object for a single GPU. If a GPU
-has several entries, the first is used: some versions print the answer twice, or one for processors before the one for GPUs. Undefined for other
-answers.
+has several entries, the first is used, because some versions print the answer twice. Ignores a list of processors, which some versions print before
+the list of GPUs. Undefined for other answers.
 */
 export const entriesByGpu = (documents: readonly unknown[] = []): ReadonlyMap<number, JsonObject> | undefined => {
 	const lists = documents.flatMap((document) => listIn(document));

@@ -1,8 +1,8 @@
 import {type JsonObject, readIndex} from './json.js';
 
 /**
-Returns the numbers by which programs know the GPUs. AMD's tools count GPUs as they find them. HIP counts the nodes of the kernel's topology, on which
-`hip_id` of `amd-smi list -e` is based, too. On some machines, the two numbers of a GPU differ. Jobs need HIP's numbers, so those are the GPU ids. GPUs
+Returns the numbers that programs use for the GPUs. AMD's tools number GPUs in the order of detection. HIP, and `hip_id` of `amd-smi list -e`, number
+the nodes of the kernel's topology. On some machines, these two numbers of a GPU differ. Jobs need HIP's numbers, so they are the GPU ids here. GPUs
 without a node come last, because HIP does not count them. If the tool does not report all nodes, its own numbers are used.
 @param listed - The tool's facts about each GPU.
 */
@@ -19,7 +19,7 @@ export const numbersForPrograms = (
 	return new Map(counted.map((index, position) => [index, numbers[position] ?? index]));
 };
 
-/** Gives GPUs the numbers that programs use, and sorts by them. */
+/** Gives GPUs the numbers that programs use, and sorts the GPUs by these numbers. */
 export const inOrderOfPrograms = <Gpu extends {readonly index: number}>(
 	gpus: readonly Gpu[],
 	numbers: ReadonlyMap<number, number>,

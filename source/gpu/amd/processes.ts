@@ -13,9 +13,9 @@ export type ProcessesByGpu = ReadonlyMap<number, GpuProcesses>;
 const none = /^(?:no (?:running )?process(?:es)?\b|not found$)/iv;
 
 /**
-Reads the answer of `amd-smi process`, in which an idle GPU has a sentence instead of a process. ROCm 6.2 and later use `process_list`. 5.7 to 6.1 use
-`values`, or `process_info` alone for one or no process. On `integrated` GPUs, processes use the machine's memory. `doubt` is set if the tool said that it
-may hide processes. A GPU without processes then has unknown ones.
+Reads the answer of `amd-smi process`, in which an idle GPU has a sentence instead of a process. ROCm 6.2 and later use `process_list`. ROCm 5.7 to
+6.1 use `values`, or `process_info` alone for one or no process. On `integrated` GPUs, processes use the machine's memory. `doubt` is set if the
+tool said that it may hide processes. The processes of a GPU with an empty list are then unknown.
 */
 export const readProcesses = (
 	entries: ReadonlyMap<number, JsonObject>,
@@ -59,7 +59,7 @@ const readRow = (info: JsonObject, isIntegrated: boolean): ProcessRow | undefine
 		: undefined;
 };
 
-/** Many versions report 0 in `mem_usage` for a process that uses gigabytes. If it is 0, only `vram_mem` is trusted. */
+/** Returns the GPU memory of a process in MiB. Many versions report 0 in `mem_usage` for gigabytes, so 0 is trusted only in `vram_mem`. */
 const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined => {
 	const [gtt, vram, ...others] = ['memory_usage.gtt_mem', 'memory_usage.vram_mem', 'mem_usage', 'mem'].map((path) => {
 		const quantity = readQuantity(valueAt(info, path), 'memory', 'B');
@@ -75,7 +75,7 @@ const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined =
 /** A GPU with less than this many MiB in use has only the driver's memory and an empty context. */
 const emptyMiB = 1024;
 
-/** ROCm 7.2 lists each process under every GPU. Keeps such a process only on GPUs with memory in use, or on all GPUs if none of them has memory in use. */
+/** Corrects the lists of ROCm 7.2, which has each process on every GPU: keeps such a process only on GPUs with memory in use, if there are any. */
 export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesByGpu): ProcessesByGpu => {
 	const lists = listed.values().toArray();
 	if (lists.length < 2) {
@@ -101,8 +101,8 @@ export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesBy
 };
 
 /**
-Adds the processes and their owners to each GPU. If processes may be hidden, the list is undefined and not empty. Many versions of the tools report no
-processes if they may not read those of others, so an empty list is trusted only if the memory in use is known.
+Adds the processes and their owners to each GPU. If processes may be hidden, the list is undefined, not empty. Many versions of the tools report no
+processes if they may not read processes of others, so an empty list is trusted only if the memory in use is known.
 */
 export const attachProcesses = async (
 	gpus: readonly BareReading[],

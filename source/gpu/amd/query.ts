@@ -10,10 +10,10 @@ type Options = {
 	readonly hangs: HangWatch;
 };
 
-/** The answer of a tool. `json` is undefined if it was incomplete. */
+/** The answer of a tool. `json` is undefined if the answer was incomplete. */
 export type Answer = {readonly outcome: ToolOutcome; readonly json?: ToolJson};
 
-/** `deadlineMs` is on the monotonic clock. */
+/** Asks the tool. `deadlineMs` is a time of the monotonic clock. */
 export type Ask = (deadlineMs: number) => Promise<Answer>;
 
 const maxBytes = 16 * 1024 * 1024;

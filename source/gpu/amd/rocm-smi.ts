@@ -65,7 +65,7 @@ export const createRocmSmi = ({command, question, monotonicMs}: ScanOptions) => 
 	};
 };
 
-/** Before ROCm 3.8, the tool counts the kernel's cards, including other vendors'. Programs count only AMD's, from 0. */
+/** Renumbers AMD's GPUs from 0, as programs do. Before ROCm 3.8, the tool uses the kernel's numbers, which include cards of other vendors. */
 const countedFromZero = (numbers: ReadonlyMap<number, number>): ReadonlyMap<number, number> => {
 	const inOrder = numbers
 		.values()
@@ -132,8 +132,8 @@ const rewrite = (card: JsonObject): JsonObject => {
 };
 
 /**
-Parses `{"system": {"PID4711": "python3, 1, 123456, 0, 0"}}`: name, number of GPUs, VRAM in bytes on all of them, and more. Which GPUs a process uses
-is in another answer, of `--showpidgpus`. A process that is missing there may be on any GPU.
+Parses `{"system": {"PID4711": "python3, 1, 123456, 0, 0"}}`: name, number of GPUs, total VRAM in bytes, and more. The answer to `--showpidgpus`
+contains the GPUs of each process. A process that is missing in that answer may be on any GPU.
 */
 export const readPids = (
 	value: unknown,

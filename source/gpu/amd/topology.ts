@@ -70,7 +70,7 @@ export const readAmdSmiLinks = (
 const pairPattern =
 	/^\(topology\) (?<what>link type|hops) between drm devices (?<one>\d{1,4}) and (?<other>\d{1,4})$/iv;
 
-/** Reads `rocm-smi --showtopo --json`: sentences about each pair, in `system`. Undefined without links. */
+/** Reads `rocm-smi --showtopo --json`, which has sentences about each pair of GPUs in `system`. Undefined without links. */
 export function readRocmSmiLinks(value: unknown, numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
 	const system = isObject(value) ? value['system'] : undefined;
 	const sentences = Object.entries(isObject(system) ? system : {}).flatMap(([sentence, reported]) => {

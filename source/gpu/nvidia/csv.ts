@@ -1,4 +1,4 @@
-/** Parses CSV of `nvidia-smi --format=csv,nounits`: a header and rows with unquoted cells, separated by `, `. Warnings are sentences between the rows. */
+/** Parses CSV of `nvidia-smi --format=csv,nounits`: a header, rows of unquoted cells separated by `, `, and warnings between the rows. */
 type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
 
 export type CsvRow = {
@@ -16,11 +16,11 @@ type Options = {
 
 /**
 Returns the separator of cells: a comma and a space, or only a comma before an empty last cell. A number with a decimal comma, such as `1,5`, then
-stays one cell, which is no number. If the header has no spaces, they were removed everywhere, so a comma separates cells.
+stays one cell, which is no number. If the header has no spaces, a comma alone separates cells in all lines.
 */
 const separatorOf = (header: string): RegExp => (header.includes(', ') ? /,(?:\s+|$)/v : /,/v);
 
-/** Splits the text into rows by the header's columns, in any order. Other lines become `other`. Undefined if there is no header. */
+/** Splits the text into rows. The header names the columns, in any order. Other lines become `other`. Undefined if there is no header. */
 export const parseCsv = (text: string, {required, freeText}: Options): readonly CsvLine[] | undefined => {
 	let columns: readonly string[] | undefined;
 	let separator = /,/v;
@@ -47,21 +47,21 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 	return columns && lines;
 };
 
-/** First names of columns with several names (`nvidia-smi --help-query-gpu`). nvidia-smi prints the first name, and other programs the requested one. */
+/** First names of columns with several names (`nvidia-smi --help-query-gpu`). nvidia-smi prints the first name, others the requested one. */
 const firstNames: ReadonlyMap<string, string> = new Map([
 	['used_memory', 'used_gpu_memory'],
 	['clocks.sm', 'clocks.current.sm'],
 	['clocks.mem', 'clocks.current.memory'],
 ]);
 
-/** `memory.used [MiB]` becomes `memory.used`. */
+/** Returns the name of a column without the unit: `memory.used [MiB]` becomes `memory.used`. */
 const columnName = (cell: string): string => {
 	const [name = ''] = cell.split('[', 1);
 	const plain = name.trim().toLowerCase();
 	return firstNames.get(plain) ?? plain;
 };
 
-/** Returns the cells by column. Undefined if there are too few cells, or too many and no column that can contain commas. */
+/** Returns the cells by column. Undefined if there are too few cells, or too many cells and no column whose text can contain commas. */
 const splitRow = (
 	pieces: readonly string[],
 	columns: readonly string[],

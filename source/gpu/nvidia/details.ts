@@ -14,8 +14,8 @@ type Options = {
 const maxBytes = 8 * 1024 * 1024;
 
 /**
-Reads facts that the tables lack: MIG instances, recovery actions, slowdown limits, and processes that only draw graphics. Undefined if the tool does not
-answer. Slow on large machines, so continuous scans do not wait for these facts.
+Reads facts that the tables lack: MIG instances, recovery actions, slowdown limits, and processes that only draw graphics. Undefined if the tool does
+not answer. Slow on large machines, so continuous scans do not wait for these facts.
 */
 export const askDetails = async ({run, command, timeoutMs, signal}: Options): Promise<Details | undefined> => {
 	const options = {timeoutMs, maxBytes, signal};
@@ -28,7 +28,7 @@ export const askDetails = async ({run, command, timeoutMs, signal}: Options): Pr
 	return parsed && nameParts(parsed, isComplete(listed) ? parseList(listed.stdout) : []);
 };
 
-/** Adds profiles and UUIDs to the MIG instances. `details` has only their sizes, and `listed` has their profiles and UUIDs. */
+/** Adds profiles and UUIDs from `listed` to the MIG instances in `details`, which have only sizes. */
 const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => ({
 	...details,
 	gpus: details.gpus.map((gpu) => {

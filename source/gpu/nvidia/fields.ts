@@ -79,9 +79,9 @@ export const readingNamed = (field: string): Reading | undefined =>
 	Object.hasOwn(readingOfField, field) ? readingOfField[field as ReadingField] : undefined;
 
 /**
-Returns the fields to query for each GPU (`nvidia-smi --help-query-gpu`), in order. If the driver's major version (550 for 550.54.14) is known, only the
-refused fields are omitted. If not, a refused field means an older driver, so that all fields of the same or later versions are omitted, too. Otherwise
-an old tool would run once per field.
+Returns the fields to query for each GPU (`nvidia-smi --help-query-gpu`), in order. Omits the refused fields and
+those that the driver's major version (550 for 550.54.14) does not know. If the version is unknown, a refused field means an older driver. Then, all
+fields of the same or later versions are omitted, because an old tool would otherwise run once per field.
 */
 export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity): readonly string[] => {
 	const isAgeKnown = driverMajor !== Infinity;
@@ -91,13 +91,13 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
 	const isBetween = known.some(({since}) => since >= resetStatus.since) && !later.includes(resetStatus.until);
 	const status = isBetween ? resetStatus.fields : [];
-	// The new name is used only if it is certainly known. Otherwise most tools would reject it and have to run again.
+	// The new name is used only if the driver is known to support it. Otherwise, most tools would reject the query and have to run again.
 	const hasNewVersion = isAgeKnown && driverMajor >= newerVersion.since;
 	const basic = basicFields.map((field) => (field === 'driver_version' && hasNewVersion ? newerVersion.field : field));
 	return [...basic, ...later, ...reasons, ...status].filter((field) => !refused.has(field));
 };
 
-/** Fields of each process (`nvidia-smi --help-query-compute-apps`). Names come from the kernel, because here they could imitate another row. */
+/** Fields of each process (`nvidia-smi --help-query-compute-apps`). Not the name, which could imitate another row. The kernel has it, too. */
 export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory'] as const;
 
 export type Query = '--query-gpu' | '--query-compute-apps';

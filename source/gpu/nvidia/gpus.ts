@@ -161,7 +161,7 @@ const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 /** Returns the degrees until the GPU slows down. Negative if it has slowed down. */
 const readMargin = (text: string): number | undefined => (/^-?\d{1,3}$/v.test(text) ? Number(text) : undefined);
 
-/** Whether an administrator switched MIG, which takes effect after a reset. */
+/** Whether MIG was switched on or off, but the change waits for a reset. */
 const isPending = (cells: Cells): boolean => {
 	const [current, pending] = ['mig.mode.current', 'mig.mode.pending'].map((column) =>
 		readSwitch(cells.get(column) ?? ''),

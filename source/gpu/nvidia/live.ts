@@ -28,13 +28,13 @@ export type CreateSources = (provider: {
 	readonly gpuCount: () => number | undefined;
 }) => Sources;
 
-/** Limit for a line, far longer than that of the largest machine. */
+/** Limit for a line, far longer than any line of the largest machine. */
 const longestLine = 1024 * 1024;
 
 /**
-Reads `nvidia-smi --query-gpu=index,... --format=csv,nounits -l N`: a header, then a row for each GPU every N seconds. Nothing separates two tables, so
-the number of rows must be known from the last single run. A table of another size or with a broken GPU is rejected, and a single run of the tool
-decides, because on some machines the loop fails while single runs work.
+Reads `nvidia-smi --query-gpu=index,... --format=csv,nounits -l N`: a header, then a row for each GPU every N seconds. Nothing separates two tables,
+so the number of rows must be known from the last single run. A table of another size or with a broken GPU is rejected. Then the tool is run once,
+because on some machines the loop fails while single runs work.
 */
 export const tableReader =
 	(gpuCount: () => number | undefined): StreamReader<GpuTable> =>
@@ -75,7 +75,7 @@ const isSound = ({gpus, remarks}: GpuTable): boolean =>
 	remarks.length === 0 && gpus.every(({failure}) => failure === undefined);
 
 type CacheOptions<Value> = {
-	/** Never rejects. Undefined if nothing was found. */
+	/** Runs the query. Never rejects. Undefined if nothing was found. */
 	readonly ask: () => Promise<Value | undefined>;
 	readonly everyMs: number;
 	/** Interval after a query that found nothing. */
@@ -110,18 +110,18 @@ type Options = {
 	readonly monotonicMs: () => number;
 	readonly timeLimitMs: () => number;
 	readonly intervalMs: number;
-	/** Seconds since boot, as used in the kernel's log. */
+	/** Returns the seconds since boot, as used in the kernel's log. */
 	readonly uptimeSeconds: () => number;
 	/** Command that prints a line for each scan with the driver's library. The interval in milliseconds is appended. */
 	readonly library?: ToolCall;
 };
 
-/** Limit for the interval of readings, because a requested scan waits for the next reading. */
+/** Longest interval between readings, because a requested scan waits for the next reading. */
 const longestPeriodMs = 2000;
 
 const minuteMs = 60_000;
 
-/** An account without permission to read the kernel's log is unlikely to get it soon. */
+/** Retry interval without permission to read the kernel's log, because the account is unlikely to get it soon. */
 const forbiddenLogMs = 10 * minuteMs;
 
 export const createLiveSources =

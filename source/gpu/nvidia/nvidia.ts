@@ -22,7 +22,7 @@ type Options = {
 	readonly run: RunTool;
 	readonly describeProcesses: DescribeProcesses;
 	readonly monotonicMs: () => number;
-	/** Time limit for a scan, read at the start of each. Eight GPUs without persistence mode can take many seconds. */
+	/** Returns the time limit for a scan. Called at the start of each scan. Eight GPUs without persistence mode can take many seconds. */
 	readonly timeLimitMs?: () => number;
 	readonly command?: string;
 	readonly gpusDirectory?: string;

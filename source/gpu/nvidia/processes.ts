@@ -76,7 +76,7 @@ const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => 
 	};
 };
 
-/** Adds processes and owners to each GPU: undefined, not empty, if some may be hidden. `strays` counts GPUs that have processes but are not in `gpus`. */
+/** Adds processes and owners to each GPU, or undefined if some may be hidden. `strays` counts GPUs that have processes but are not in `gpus`. */
 export const attachProcesses = async (
 	gpus: readonly BareReading[],
 	table: ProcessTable | undefined,
@@ -118,7 +118,7 @@ export const attachProcesses = async (
 	};
 };
 
-/** Adds the machine's facts to a row. The tool's table contains only compute processes. */
+/** Adds the machine's facts to a row. A row without a kind is from the tool's table, which contains only compute processes. */
 const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess => ({
 	...joinDetails(row, details),
 	...(row.utilizationPercent !== undefined && {utilizationPercent: row.utilizationPercent}),
@@ -129,7 +129,7 @@ const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess
 	kind: row.kind ?? 'compute',
 });
 
-/** Merges the rows of a process, which has one for each MIG instance. The memory is their sum, or unknown if the memory of one row is unknown. */
+/** Merges the rows of a process, which has one row per MIG instance. Adds up the memory, which is unknown if the memory of one row is unknown. */
 const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 	const merged = new Map<number, ProcessRow>();
 	for (const row of rows) {

@@ -19,7 +19,7 @@ type ToolQuery = {
 	readonly args: () => readonly string[];
 };
 
-/** Creates a query that omits fields unknown to this nvidia-smi, and remembers them. */
+/** Creates a query that is repeated without the fields that this nvidia-smi refuses. Later queries omit these fields, too. */
 export const createQuery = ({run, command, option, fields, essential, monotonicMs, signal}: Options): ToolQuery => {
 	const refused = new Set<string>();
 	const currentArguments = () => queryArguments(option, fields(refused));
@@ -43,6 +43,6 @@ export const createQuery = ({run, command, option, fields, essential, monotonicM
 	return {ask, args: currentArguments};
 };
 
-/** Matches `Field "power.limit" is not a valid field to query.`, on either stream, without other output. */
+/** Returns the field in `Field "power.limit" is not a valid field to query.`, from stdout or stderr. */
 const refusedField = ({stdout, stderr}: ToolOutcome): string | undefined =>
 	/^field "(?<field>[^"]+)" is not a valid field to query/imv.exec(`${stdout}\n${stderr}`)?.groups?.['field'];

@@ -8,7 +8,7 @@ import {addDetailedHealth, askDetails, attachParts} from './details.js';
 export type WantedDetails = 'none' | 'parts' | 'all';
 
 export type SlowReadings = {
-	/** Starts to read. Returns a function that adds available results to the readings. If a run of the tool `isHanging`, no other run is started. */
+	/** Starts to read. Returns a function that adds available results to the readings. While a run of the tool `isHanging`, starts no other run. */
 	readonly begin: (scan: {
 		readonly command: string;
 		readonly signal: AbortSignal;

@@ -130,7 +130,7 @@ const child = (value: unknown, name: string): unknown =>
 		? (value as Readonly<Record<string, unknown>>)[name]
 		: undefined;
 
-/** Returns the elements of this name as a list. The parser returns a single element as itself. */
+/** Returns the elements of this name as a list. The parser returns a single element without a list. */
 const list = (value: unknown, name: string): readonly unknown[] => {
 	const found = child(value, name);
 	return found === undefined ? [] : Array.isArray(found) ? found : [found];

@@ -6,11 +6,11 @@ import {isSimulatedPid} from './scenario.js';
 type Identity = Pick<GpuProcess, 'pid' | 'startTicks'>;
 
 export type SimulatedProcesses = {
-	/** Remembers the processes of a scan. A GPU with unknown processes keeps its known ones. */
+	/** Remembers the processes of a scan. If the processes of a GPU are unknown, keeps its earlier ones. */
 	readonly see: (gpus: readonly GpuReading[]) => void;
 	readonly hasEnded: (process: Identity) => boolean;
 	readonly inspect: (pids: readonly number[]) => Promise<FactsOfProcesses>;
-	/** Every signal of the monitor ends a simulated process at once. */
+	/** Signals a simulated process. Every signal ends the process at once. */
 	readonly signal: (process: ProcessIdentity) => 'sent' | 'gone' | 'not-yours';
 	/** Returns a host that also knows the simulated processes. */
 	readonly hostOver: (host: Host) => Host;
@@ -18,7 +18,7 @@ export type SimulatedProcesses = {
 
 const keyOf = ({pid, startTicks}: Identity): string => `${pid}:${startTicks}`;
 
-/** Creates the simulated processes. Those of `account` belong to the user. */
+/** Creates the simulated processes. Processes of `account` belong to the user. */
 export function createSimulatedProcesses(account: string): SimulatedProcesses {
 	const byGpu = new Map<number, readonly GpuProcess[]>();
 	const ended = new Set<string>();

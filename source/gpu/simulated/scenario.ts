@@ -1,4 +1,4 @@
-/** Describes a simulated box: other users' work, failures, hidden processes and more, depending on the time since the box started. */
+/** Describes a simulated machine: other users' work, failures, hidden processes and more, depending on the time since the simulation started. */
 import type {GpuLink, GpuLinks, GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
 
 /** The kernel's largest pid with any settings. */
@@ -9,7 +9,7 @@ export const simulatedPid = (index: number, position: number): number => largest
 
 export const isSimulatedPid = (pid: number): boolean => pid > largestPid;
 
-/** A time span, in seconds since the start: always, from and until, or repeated in every period. */
+/** A time span in seconds since the start. With `every`, the times are within a period of that length, and the span repeats in each period. */
 type Span = {readonly from?: number; readonly until?: number; readonly every?: number};
 
 type SceneProcess = {
@@ -25,7 +25,7 @@ type SceneProcess = {
 	readonly instance?: number;
 };
 
-/** Hardware of some GPUs. Missing fields have the box's defaults. */
+/** Hardware of some GPUs. Missing fields have the defaults of the scenario. */
 type Hardware = {
 	readonly gpus: readonly number[];
 	readonly model?: string;
@@ -50,7 +50,7 @@ export type Person = {
 	/** Seconds that GPUs are held, and seconds until the next request. Both vary by a third. If absent, the GPUs are held forever. */
 	readonly hold?: number;
 	readonly pause?: number;
-	/** Time limit of a job, in seconds, for the estimated waits of others. */
+	/** Time limit of a job, in seconds. Used for the estimated waits of other requests. */
 	readonly limit?: number;
 	readonly note?: string;
 	readonly command?: string;
@@ -64,26 +64,26 @@ export type Person = {
 };
 
 export type Scenario = {
-	/** The number of GPUs of a demonstration. Elsewhere, the pool decides. */
+	/** The number of GPUs in a demonstration. Otherwise, the pool decides. */
 	readonly gpus?: number;
 	readonly policy?: Readonly<Record<string, string>>;
 	readonly seed?: number;
 	readonly model?: string;
 	readonly memory?: number;
-	/** Hardware in a box of different GPUs. If several entries name a GPU, the last one is used. */
+	/** The hardware of single GPUs, for a machine with different GPUs. If several entries have the same GPU, later fields replace earlier ones. */
 	readonly hardware?: readonly Hardware[];
-	/** Links within each of these sets. Other links depend on the common NUMA node and PCI root. */
+	/** Links between the GPUs of each set. Any other link depends on whether its GPUs have the same NUMA node and PCI root. */
 	readonly links?: ReadonlyArray<{readonly gpus: readonly number[]; readonly link: GpuLink}>;
 	readonly processes?: ReadonlyArray<OfGpu & SceneProcess>;
 	readonly failures?: ReadonlyArray<OfGpu & {readonly words: string}>;
-	/** GPUs that answer but are unfit. */
+	/** GPUs that answer but are unfit for use. */
 	readonly health?: ReadonlyArray<OfGpu & HealthProblem>;
 	readonly hidden?: readonly OfGpu[];
 	/** GPUs without some readings, such as `temperatureCelsius`. */
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
 	/**
-	GPUs split by MIG, with the profile of each instance. If a GPU has several entries, the last one counts, and its instances replace earlier ones. `mode`:
-	the MIG mode is unknown, or its change waits for a reset.
+	GPUs split by MIG, with the profile of each instance. If a GPU has several entries, the last one counts, and its instances replace earlier ones.
+	`mode`: the MIG mode is unknown, or its change waits for a reset.
 	*/
 	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
 	readonly scans?: ReadonlyArray<Span & {readonly failure: string}>;
@@ -97,7 +97,7 @@ export const isNow = ({from = 0, until = Infinity, every}: Span, elapsedSeconds:
 	return seconds >= from && seconds < until;
 };
 
-/** Returns how many seconds ago something began. Processes that exist at the start of the box began some time before. */
+/** Returns how many seconds ago a process began. Processes that exist at the start of the simulation began some time before. */
 const ageOf = ({from, every}: Span, elapsedSeconds: number): number =>
 	from === undefined ? elapsedSeconds + 480 : (every === undefined ? elapsedSeconds : elapsedSeconds % every) - from;
 
@@ -109,7 +109,7 @@ export const hardwareOf = ({hardware = []}: Scenario, index: number): Omit<Hardw
 			.map(({gpus: _, ...what}) => Object.fromEntries(Object.entries(what).filter(([, value]) => value !== undefined))),
 	) as Omit<Hardware, 'gpus'>;
 
-/** Returns the links of the box. Default: NVLink between all, as with eight H100. */
+/** Returns the links between the GPUs. Default: NVLink between all GPUs, as in a machine with eight H100. */
 export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
 	const {links, hardware} = scenario;
 	const linkOf = (one: number, other: number): GpuLink | undefined => {
@@ -145,7 +145,7 @@ export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: numbe
 	const generation = splits.findLastIndex((one) => isNow(one, elapsedSeconds));
 	const split = splits[generation];
 	const [failure] = current(scenario.failures);
-	// A process keeps its pid while others of the scenario come and go.
+	// The pid depends on the position in the scenario, so it stays the same while other processes come and go.
 	const processes = (scenario.processes ?? []).map((process, position) => ({
 		...process,
 		pid: process.pid ?? simulatedPid(index, 900 + (position % 100)),

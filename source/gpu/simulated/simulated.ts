@@ -15,7 +15,7 @@ import {
 } from './scenario.js';
 import {simulateGpu, type SimulatedLease} from './simulation.js';
 
-/** The number of the first process of a share, for its pid. Lower numbers belong to the scenario's processes. */
+/** The position of the first process of a share, from which its pid is computed. Other processes have other positions. */
 const firstSharePid = 500;
 
 type Options = {
@@ -34,7 +34,7 @@ type Options = {
 
 type Started = {readonly pid?: number; readonly startTime?: number};
 
-/** Returns the start of a simulated process in ticks, which distinguishes it from a later one with the same pid. */
+/** Returns the start of a simulated process in ticks, which distinguishes it from a later process with the same pid. */
 const startTicksOf = ({pid = 0, startTime}: Started): number | undefined =>
 	startTime === undefined || !isSimulatedPid(pid) ? undefined : Math.round(startTime) * 100;
 
@@ -101,7 +101,7 @@ export const createSimulatedProvider = ({
 			const found = current.find(
 				(one) => one.index === index && one.shareMiB === undefined && one.instance === undefined,
 			);
-			// A lease that adopted a process of the scenario adds no load, because the process has its own.
+			// A lease that adopted a process of the scenario adds no load, because the process has its own load.
 			const lease = living.some(({pid}) => pid === found?.pid) ? undefined : found;
 			const simulate = (shown: SimulatedLease | undefined): GpuReading =>
 				withStartTicks(
@@ -147,7 +147,7 @@ export const createSimulatedProvider = ({
 /** MiB that a job uses on an instance, less than the smallest instance. */
 const instanceLoadMiB = 4000;
 
-/** Each share runs its own job, which uses a little less than requested. */
+/** Returns the process of each share, which uses a little less memory than requested. */
 const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Scene['processes'] =>
 	shares.map(({index, user, pid, startTime = seconds, command, shareMiB, instance}, position) => ({
 		user,
@@ -159,10 +159,10 @@ const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Sce
 		startedSecondsAgo: Math.max(0, seconds - startTime),
 	}));
 
-/** Seconds in which metal completes two thirds of a temperature change. */
+/** Seconds in which a GPU completes two thirds of a temperature change. */
 const inertiaSeconds = 12;
 
-/** Lets temperatures change slowly. A single scan shows the final temperatures. */
+/** Creates a function that makes temperatures change slowly. The first scan shows the final temperatures. */
 const createThermals = () => {
 	let earlier: ReadonlyMap<number, number> = new Map();
 	let earlierSeconds = 0;

@@ -104,7 +104,7 @@ const programOf = (command: string): string => (command.split(' ', 1)[0] ?? '').
 type Dice = (salt: number) => number;
 type Sway = (periodSeconds: number, salt: number) => number;
 
-/** A `run` job has full load at once. A manual reservation starts with a trial and becomes idle after 10 to 40 minutes, when nothing is left on the GPU. */
+/** Returns the load of a lease. A `run` job reaches full load in 20 s. A manual reservation has a low load for 10 to 40 minutes, and then none. */
 const loadOf = ({type, startTime}: SimulatedLease, seconds: number, dice: Dice, sway: Sway): Load => {
 	const age = startTime === undefined ? undefined : Math.max(0, seconds - startTime);
 	const memory = (0.3 + 0.6 * dice(10)) * (1 + 0.01 * sway(90, 11));

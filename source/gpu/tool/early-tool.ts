@@ -3,7 +3,7 @@ import type {RunTool, ToolOutcome} from './tool.js';
 export type ToolCall = {readonly command: string; readonly args: readonly string[]};
 
 export type EarlyRuns = {
-	/** Runs a tool. If the same call was started early, takes over that run, which is possible once. */
+	/** Runs a tool. The first call that was started early takes over the early run. Further calls run the tool again. */
 	readonly run: RunTool;
 	readonly stop: () => void;
 };
@@ -17,12 +17,12 @@ type Early = {
 /** A run that is not taken over within this time is ended. */
 const longestWaitMs = 60_000;
 
-/** A run that ended longer ago than this is repeated. */
+/** If the early run ended longer ago than this, the tool is run again. */
 const stalestMs = 1000;
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** Starts tools before their time limit or need is known, because they are the slowest part of most commands. */
+/** Starts tools before it is known whether they are needed and how long they may take, because they are the slowest part of most commands. */
 export const startEarly = (run: RunTool, calls: readonly ToolCall[], monotonicMs: () => number): EarlyRuns => {
 	const pending = new Map(
 		calls.map(({command, args}) => {

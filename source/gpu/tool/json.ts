@@ -4,12 +4,12 @@ export type ToolJson = {
 	readonly remarks: readonly string[];
 };
 
-/** Limit for the places at which JSON may seem to begin. */
+/** Maximum number of places that are tried as the beginning of JSON. */
 const mostAttempts = 20;
 
-/** Finds the JSON in a tool's output. Undefined without JSON, and for a document that was cut off. */
+/** Finds the JSON in a tool's output. Undefined if there is no JSON, or if a document was cut off. */
 export const parseToolJson = (text: string): ToolJson | undefined => {
-	// A document begins with a bracket at the start of a line. Next is a text, a bracket or a line end, unlike in a warning such as `[drm] ...`.
+	// A document begins with a bracket at the start of a line. A quote, a bracket or a line end follows, unlike in a warning such as `[drm] ...`.
 	const beginning = /^[\t ]*[\[\{][\t\r ]*(?=["\[\]\{\}]|$)/gmv;
 	const documents: unknown[] = [];
 	const remarks: string[] = [];
@@ -34,7 +34,7 @@ export const parseToolJson = (text: string): ToolJson | undefined => {
 	return documents.length === 0 ? undefined : {documents, remarks: [...remarks, ...linesOf(text.slice(readUpTo))]};
 };
 
-/** Returns the index after the first document, or undefined if it is incomplete. */
+/** Returns the index after the document that begins at `start`, or undefined if the document is incomplete. */
 const endOf = (text: string, start: number): number | undefined => {
 	const step = /\\.|["\[\]\{\}]/gsv;
 	step.lastIndex = start;

@@ -38,7 +38,7 @@ function listedIn(directory: string): ReadonlySet<string> {
 	}
 }
 
-/** Adds each GPU's NUMA node and PCI root. Looks each GPU up once. Skips GPUs missing from the kernel's list: 64 failing lookups take milliseconds. */
+/** Adds each GPU's NUMA node and PCI root. Looks each GPU up once. Skips GPUs that are not in the kernel's list, because failing lookups are slow. */
 export function createPciPlacement(
 	directory = devicesDirectory,
 ): (gpus: readonly GpuReading[]) => readonly GpuReading[] {

@@ -12,7 +12,7 @@ export type ProcessRow = {
 	readonly computeInstanceId?: number;
 };
 
-/** Combines the tool's and the machine's facts about a process. The machine's name for it is preferred. */
+/** Combines the tool's and the machine's facts about a process. The machine's name for the process is preferred. */
 export const joinDetails = ({pid, memoryUsedMiB, program}: ProcessRow, found: HostDetails = {}): GpuProcess => {
 	const details = isOfKernel(found) ? {} : found;
 	return {
@@ -24,7 +24,7 @@ export const joinDetails = ({pid, memoryUsedMiB, program}: ProcessRow, found: Ho
 	};
 };
 
-/** Whether the pid belongs to a kernel thread, which uses no GPU. The pid in the tool's list is then one of another system, as under WSL. */
+/** Whether the pid belongs to a kernel thread, which uses no GPU. The tool's pid is then from another system, as under WSL. */
 const isOfKernel = ({parentPid, commandLine, hostMemoryMiB}: HostDetails): boolean =>
 	parentPid === 2 && commandLine === undefined && hostMemoryMiB === undefined;
 

@@ -1,4 +1,4 @@
-/** Runs `work` at most once at a time: a caller during a run gets the result of that run. */
+/** Returns a function that runs `work` at most once at a time. A call during a run gets the result of that run. */
 export const singleFlight = <Result>(work: () => Promise<Result>): (() => Promise<Result>) => {
 	let underWay: Promise<Result> | undefined;
 	const run = async () => {

@@ -37,7 +37,7 @@ type Options<Block> = {
 };
 
 export type ToolStream<Block> = {
-	/** Returns a recent reading and its time. Undefined while the stream is unused: the first call notes interest, the second starts the tool. */
+	/** Returns a recent reading and its time. Undefined if the stream is not running: the second call starts the tool. */
 	readonly latest: () => Promise<{readonly block: Block; readonly takenAtMs: number} | undefined>;
 	readonly close: () => Promise<void>;
 };
@@ -45,7 +45,7 @@ export type ToolStream<Block> = {
 /** How long a tool may be silent beyond its period. */
 const patienceMs = 3000;
 
-/** Readings older than this are not returned, and the next reading is awaited. */
+/** Maximum age of a returned reading. If the last reading is older, the next reading is awaited. */
 const freshMs = 1000;
 
 /** Pause after a failed stream. Grows with each failure. */

@@ -25,7 +25,7 @@ export type RunTool = (
 		readonly timeoutMs: number;
 		readonly maxBytes?: number;
 		readonly signal?: AbortSignal;
-		/** Called with stdout as it arrives, which is then not in the outcome. */
+		/** Called with each part of stdout as it arrives. The outcome then has no stdout. */
 		readonly onText?: (text: string) => void;
 	},
 ) => Promise<ToolOutcome>;

@@ -22,7 +22,7 @@ function gidInFile(file: string, name: string): number | undefined {
 	}
 }
 
-/** A name with a leading hyphen would be read as an option. The other names rejected here cannot be in the group database. */
+/** Whether the group database can contain the name. Rejects a leading hyphen, too, which a program could read as an option. */
 const isName = (name: string): boolean => /^[^+\-]/v.test(name) && !/[\p{Control}\/:]/v.test(name);
 
 async function findGid(name: string, wait: number): Promise<number | undefined> {
@@ -67,10 +67,10 @@ const askBlocking = (name: string): number | undefined => {
 	return status === 0 ? gidIn(stdout) : undefined;
 };
 
-/** The groups of this process, which the kernel checks. A membership that was added after the login is not among them yet. */
+/** Returns the gids of this process, which the kernel checks. A group that the account joined after the login is missing. */
 const kernelGids = (): readonly number[] => [...(process.getgroups?.() ?? []), process.getegid?.() ?? -1];
 
-/** Returns a function that selects this process's groups, without unknown ones. A group that only the network's database knows costs one `getent`. */
+/** Returns a function that selects the names of groups to which this process belongs. Runs `getent` once for each name that is not in /etc/group. */
 export function createGroups({
 	ownGids = kernelGids,
 	groupFile = '/etc/group',

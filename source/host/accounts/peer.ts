@@ -2,7 +2,7 @@ import {Buffer} from 'node:buffer';
 import type {Socket} from 'node:net';
 import process from 'node:process';
 
-/** The constants below are those of `sys/socket.h` on these architectures. */
+/** The architectures on which `sys/socket.h` has the constants below. */
 const architectures: ReadonlySet<string> = new Set(['x64', 'arm64', 'arm', 'riscv64']);
 const socketLevel = 1;
 const peerCredentials = 17;
@@ -14,7 +14,7 @@ type SocketQuestion = [file: number, level: number, option: number, value: Uint8
 /** The C function getsockopt(2), as loaded by koffi. A negative result is an error. */
 type GetSocketOption = (...question: SocketQuestion) => number;
 
-/** Loads a function that asks the kernel for a peer's uid. Node has none. Undefined without koffi, in a binary, and on systems other than Linux. */
+/** Loads a function that asks the kernel for the uid of a socket's peer. Undefined without koffi, in a binary, and on systems other than Linux. */
 export async function loadPeerUid(): Promise<((socket: Socket) => number | undefined) | undefined> {
 	if (process.platform !== 'linux' || process.versions['bun'] !== undefined || !architectures.has(process.arch)) {
 		return undefined;

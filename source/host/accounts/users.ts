@@ -35,7 +35,7 @@ const timeoutMs = 2000;
 /** An unknown uid is looked up again after this time, because the directory server may have been down. */
 const retryAfterMs = 60_000;
 
-/** Looks up account names in the user database, never in the environment, which users can set. A uid without an account is its own name. */
+/** Creates the lookup of accounts in the user database. Never uses the environment, which users can set. A uid without an account is its own name. */
 export const createUsers = ({
 	run = runSystemTool,
 	passwdFile = '/etc/passwd',
@@ -138,7 +138,7 @@ const blocking: SpawnSyncOptionsWithStringEncoding = {
 /** The uid of this process, which decides about ownership. Undefined if the system has no uids. */
 export const ownUid = (): number | undefined => process.getuid?.();
 
-/** Returns the first account with that uid in a text in the format of passwd(5), `name:password:uid:...`, as getpwuid(3) does. */
+/** Returns the first account with this uid, as getpwuid(3) does. `text` has the format of passwd(5): `name:password:uid:...`. */
 export const findInPasswd = (text: string, uid: number): string | undefined => {
 	for (const line of text.split('\n')) {
 		const [name = '', , id] = line.split(':', 3);

@@ -61,14 +61,14 @@ const stringsIn = (bytes: Uint8Array): readonly Uint8Array[] => {
 	return strings;
 };
 
-/** Returns words with the exact bytes that were typed. They must be the last words of `bytes`, this process's command line, or else stay unchanged. */
+/** Returns words with the exact bytes that were typed, if they are the last words of this process's command line, `bytes`. Others stay unchanged. */
 export const exactWords = <Words extends readonly string[]>(words: Words, bytes = startedWords()): Words => {
 	const own = isUtf8(bytes) || words.length === 0 ? [] : stringsIn(bytes).slice(-words.length);
 	const isOurs = own.length === words.length && own.every((word, index) => lossyText(word) === words[index]);
 	return isOurs ? (own.map((word) => decodeBytes(word)) as readonly string[] as Words) : words;
 };
 
-/** Returns the environment with exact bytes. An entry that has changed since the start, when the environment was `bytes`, keeps its new value. */
+/** Returns the environment with exact bytes. `bytes` is the environment at the start. An entry that has changed since then keeps its new value. */
 export const exactEnvironment = (environment: Environment, bytes = startedEnvironment()): Environment => {
 	if (isUtf8(bytes)) {
 		return environment;

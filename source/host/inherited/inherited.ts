@@ -1,5 +1,5 @@
 /**
-Restores what Node changes at its start, so that a job gets the same as from a shell: Node resets signals to their default action, raises the limit
+Restores what Node changes at its start, so that a job starts as it would from a shell. Node resets signals to their default action, raises the limit
 of open files, and hides open files from children. source/launcher.sh records these facts in the environment before it starts Node.
 */
 import {Buffer} from 'node:buffer';
@@ -9,7 +9,7 @@ import process from 'node:process';
 
 /**
 `PID IGNORED LIMIT FILES BYTES`: this process's pid, the ignored signals in hexadecimal as in /proc, the soft limit of open files, the open
-descriptors separated by commas, and the environment as printed by od(1), or nothing if it is too long.
+descriptors separated by commas, and the environment as printed by od(1), or nothing if the environment is too long.
 */
 const variable = 'CANHAZGPU_STARTED';
 
@@ -96,7 +96,7 @@ export const startedEnvironment = (): Uint8Array => {
 	return environment;
 };
 
-/** Returns an empty text if the file cannot be read. */
+/** Reads a file as UTF-8. Returns an empty text if the file cannot be read. */
 export const readText = (file: string): string => Buffer.from(readBytes(file)).toString('utf8');
 
 /** The only signals that Bun itself ignores from its start, whatever the caller had set. */
@@ -143,7 +143,7 @@ export const ownOpenFiles = (): string | undefined => openFilesOf('self')?.['sof
 
 const atMost = (limit: string | undefined): number => (limit === 'unlimited' ? Infinity : Number(limit));
 
-/** Returns the soft limit of open files at the start, or if unknown, the parent's, which was inherited. Ignores a limit above this process's hard limit. */
+/** Returns the soft limit of open files at the start. If unknown, returns the parent's limit. Ignores a limit above this process's hard limit. */
 export const callersOpenFiles = (): string | undefined => {
 	const limit = startFacts?.openFiles ?? openFilesOf(process.ppid)?.['soft'];
 	return atMost(limit) > atMost(openFilesOf('self')?.['hard']) ? undefined : limit;
@@ -161,7 +161,7 @@ const isFileOrStream = (descriptor: number): boolean => {
 	}
 };
 
-/** Descriptors that Bun itself opened are event queues, which are excluded. */
+/** Returns the descriptors of files and streams. Excludes the event queues that Bun itself opened. */
 const filesOpenInBun = (): readonly number[] | undefined => {
 	try {
 		return readdirSync('/proc/self/fd')

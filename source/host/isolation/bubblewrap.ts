@@ -1,8 +1,8 @@
 /**
-Isolates with bubblewrap, which needs no privileges: in a mount namespace, the devices of foreign GPUs cannot be opened. Only the mounts (and,
-except for root, the user namespace) are the job's own. Pid, parent, terminal, files and network stay. Bubblewrap creates the namespaces, a shell
-inside proves that they work, and both end. The job enters the namespaces with nsenter(1), which then executes the job. A job that bubblewrap starts
-itself would be the child of a process that forwards no signals, dies of Ctrl-C before the job, and hides which signal killed the job.
+Isolates with bubblewrap, which needs no privileges: in a mount namespace, the devices of foreign GPUs cannot be opened. The job gets its
+own mounts and, except for root, its own user namespace. Its pid, parent, terminal, files and network stay the same. Bubblewrap creates the namespaces
+and ends when a shell inside has proved that they work. The job enters the namespaces with nsenter(1), which then executes the job. If bubblewrap
+started the job, the job's parent would forward no signals, die of Ctrl-C before the job, and hide which signal killed the job.
 */
 import {closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -31,9 +31,9 @@ const keptEntries = (directory: string, hidden: ReadonlySet<string>): readonly s
 	});
 
 /**
-Returns the bubblewrap options that hide these nodes. A directory such as dri or nvidia-caps is replaced by one with only the other nodes, because
-ROCm treats a node that refuses to open as an error. A node in /dev itself is mounted over itself, without permission to open devices. /dev is not
-replaced, because that would break openpty(3): /dev/ptmx finds its terminals only beside itself.
+Returns the bubblewrap options that hide these nodes. A directory such as /dev/dri is replaced by a directory with only the other nodes, because
+ROCm fails on a node that cannot be opened. A node directly in /dev is mounted over itself, without permission to open devices. /dev is not replaced,
+because openpty(3) fails without the directory pts beside /dev/ptmx.
 */
 const maskWords = (devices: string, foreign: ReadonlyArray<{readonly file: string}>): readonly string[] => {
 	const hidden = new Set(foreign.map(({file}) => file));
@@ -69,7 +69,7 @@ const isSameDirectory = (one: string, other: string): boolean => {
 
 type NamespaceOptions = {
 	readonly masks: readonly string[];
-	/** Whether the job gets its own user namespace. Only root does without. */
+	/** Whether the job gets its own user namespace. False only for root. */
 	readonly hasUsers: boolean;
 	readonly proof: ProofNodes;
 };

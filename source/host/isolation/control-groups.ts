@@ -11,7 +11,7 @@ type ControlGroup = {
 type Mounted = {
 	readonly version: 1 | 2;
 	readonly options: readonly string[];
-	/** The group that is mounted, and the path at which it is mounted. */
+	/** The mounted group. `point` is the path at which it is mounted. */
 	readonly root: string;
 	readonly point: string;
 };
@@ -24,7 +24,7 @@ const mountedIn = (text: string): readonly Mounted[] =>
 	text.split('\n').flatMap((line) => {
 		const words = line.split(' ');
 		const [root, point] = words.slice(3);
-		// The optional fields end with a dash.
+		// A dash ends the optional fields of the line.
 		const [type, options = ''] = words.slice(words.indexOf('-') + 1).filter((_, index) => index !== 1);
 		return root === undefined || point === undefined || (type !== 'cgroup' && type !== 'cgroup2')
 			? []
@@ -38,7 +38,7 @@ const mountedIn = (text: string): readonly Mounted[] =>
 				];
 	});
 
-/** Returns a process's control groups below mount points that this process sees: one per hierarchy in version 1, a single one in version 2. */
+/** Returns a process's control groups, as far as this process sees them mounted: one group per hierarchy in version 1, one group in version 2. */
 export const controlGroupsOf = (pid: number | 'self', procDirectory = '/proc'): readonly ControlGroup[] => {
 	const mounts = mountedIn(readFileSync(path.join(procDirectory, 'self/mountinfo'), 'utf8'));
 	const text = readFileSync(path.join(procDirectory, String(pid), 'cgroup'), 'utf8');
@@ -66,7 +66,7 @@ export const controlGroupsOf = (pid: number | 'self', procDirectory = '/proc'): 
 export const joiningWords = (groups: readonly string[], environment: Environment): readonly [string, ...string[]] => {
 	const files = groups.map((directory) => path.join(directory, 'cgroup.procs'));
 	// Most shells drop environment entries with names that shell variables cannot have, such as functions of bash. env(1) restores them.
-	// Because env would take a command with `=` in its name for an entry, nice(1) executes the command.
+	// env would treat a command with `=` in its name as an entry, so nice(1) executes the command.
 	const odd = Object.entries(exactEnvironment(environment)).flatMap(([name, value]) =>
 		value === undefined || name === '' || /^[A-Z_a-z]\w*$/v.test(name) ? [] : [`${name}=${value}`],
 	);

@@ -29,7 +29,7 @@ const removeIfEmpty = (group: string): void => {
 	try {
 		rmdirSync(group);
 	} catch {
-		// Processes still run in the group, or somebody else has just removed it.
+		// Processes still run in the group, or another process has just removed the group.
 	}
 };
 
@@ -43,7 +43,7 @@ const removeLeftGroups = (directory: string): void => {
 
 	for (const name of names) {
 		const pid = named.exec(name)?.groups?.['pid'];
-		// A group of a live process may be new and still empty.
+		// The group of a live process is kept. It may be new and still empty.
 		if (pid === undefined || existsSync(`/proc/${pid}`)) {
 			continue;
 		}
@@ -61,7 +61,7 @@ export const sweepDeviceGroups = (): void => {
 	}
 };
 
-/** Maximum number of attempts to create the group. A process in a container cannot see that this process lives, and may remove the new, empty group. */
+/** Maximum number of attempts to create the group. A process in a container cannot see this process, and may remove the new, empty group. */
 const attempts = 3;
 
 type Made = {readonly group: string; readonly witness: Witness};

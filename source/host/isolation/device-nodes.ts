@@ -1,4 +1,4 @@
-/** Finds the device nodes of GPUs by PCI address, because the driver's minor number in a node's name can differ from nvidia-smi's index. */
+/** Finds the device nodes of GPUs by PCI address. A node's name contains the driver's minor number, which can differ from nvidia-smi's index. */
 import {lstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GrantedGpu} from '../../core/model/isolation.js';
@@ -11,7 +11,7 @@ export type DeviceNode = {
 	/** PCI address of the GPU in the spelling of {@link normalizePciBusId}, if known. */
 	readonly pciBusId: string | undefined;
 	readonly uuid?: string;
-	/** The MIG instance that the node belongs to. With only a GPU instance, the node belongs to all of its compute instances. */
+	/** The MIG instance of the node. Without `computeInstanceId`, the node belongs to all compute instances of the GPU instance. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };
@@ -42,7 +42,7 @@ const isDevice = (file: string): boolean => {
 
 type Known = {readonly pciBusId: string; readonly uuid: string | undefined};
 
-/** Reads the NVIDIA driver's facts about its GPUs, by minor number: `Device Minor:`, `Bus Location:` and `GPU UUID:` in /proc/driver/nvidia/gpus. */
+/** Reads `Device Minor:`, `Bus Location:` and `GPU UUID:` of each GPU from /proc/driver/nvidia/gpus. Returns the facts by minor number. */
 const nvidiaGpus = (root: string): ReadonlyMap<number, Known> => {
 	const directory = path.join(root, 'proc/driver/nvidia/gpus');
 	return new Map(
@@ -64,7 +64,7 @@ const nvidiaNodes = (root: string, gpus: ReadonlyMap<number, Known>): readonly D
 		return minor === undefined || !isDevice(file) ? [] : [{file, kind: 'gpu', pciBusId, uuid} as const];
 	});
 
-/** Returns MIG's nodes: `DeviceFileMinor:` in /proc/driver/nvidia/capabilities/gpuMINOR/mig/giN/ciN/access. Ignores nodes without an instance. */
+/** Returns the nodes of MIG instances, by `DeviceFileMinor:` in /proc/driver/nvidia/capabilities/gpuMINOR/mig/giN/access and giN/ciN/access. */
 const partNodes = (root: string, gpus: ReadonlyMap<number, Known>): readonly DeviceNode[] => {
 	const capabilities = path.join(root, 'proc/driver/nvidia/capabilities');
 	const nodeOf = (directory: string, facts: Omit<DeviceNode, 'file' | 'kind'>): readonly DeviceNode[] => {
@@ -98,10 +98,10 @@ const partNodes = (root: string, gpus: ReadonlyMap<number, Known>): readonly Dev
 	});
 };
 
-/** PCI vendor ids of NVIDIA and AMD. Others are not managed, such as the graphics controllers of mainboards. */
+/** PCI vendor ids of NVIDIA and AMD. GPUs of other vendors, such as graphics controllers of mainboards, are not managed. */
 const vendors: ReadonlySet<string> = new Set(['0x10de', '0x1002']);
 
-/** A compute partition of an AMD GPU has no PCI address, but a device with this name. */
+/** Start of the device name of an AMD GPU's compute partition, which has no PCI address. */
 const amdPartition = 'amdgpu_xcp';
 
 const renderNodes = (root: string): readonly DeviceNode[] =>

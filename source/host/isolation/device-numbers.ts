@@ -16,7 +16,7 @@ const decode = (device: bigint): DeviceNumber => ({
 
 export const numberOf = (file: string): DeviceNumber => decode(statSync(file, {bigint: true}).rdev);
 
-/** Returns the numbers of all character devices in a directory tree, as far as it is readable. */
+/** Returns the numbers of all character devices in the readable part of a directory tree. */
 export const numbersIn = (directory: string): readonly DeviceNumber[] => {
 	let entries;
 	try {
@@ -50,6 +50,6 @@ const dynamicMajors: readonly number[] = [
 	...Array.from({length: 511 - 384 + 1}, (_, index) => 511 - index),
 ];
 
-/** Returns the major numbers of the drivers that are loaded next. NVIDIA's driver for unified memory, for example, is loaded on first use. */
+/** Returns the major numbers that the next loaded drivers will get. NVIDIA's driver for unified memory, for example, is loaded on first use. */
 export const nextMajors = (loaded: readonly number[], count: number): readonly number[] =>
 	dynamicMajors.filter((major) => !loaded.includes(major)).slice(0, count);

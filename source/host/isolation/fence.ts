@@ -15,7 +15,7 @@ export type FenceOptions = {
 export type Fenced = {
 	readonly kind: 'fenced';
 	readonly entrance: readonly string[];
-	/** Gives up the isolation. Called once nothing more will be started inside. Never rejects. */
+	/** Ends the isolation. Must be called when no more processes will be started inside. Never rejects. */
 	readonly close: () => Promise<void>;
 };
 

@@ -31,7 +31,7 @@ const isAllowed = (fence: Fence, isRoot: boolean): boolean => isRoot || fence ==
 
 type Found = {readonly kind: 'found'; readonly fence: Fence; readonly fenced: Fenced};
 
-/** Returns the first mechanism that works. If none does, returns the problem of the first one. */
+/** Returns the first mechanism that works. If none works, returns the problem of the first mechanism. */
 async function findFence(
 	wanted: Fence | undefined,
 	options: Omit<FenceOptions, 'isRoot'>,
@@ -94,7 +94,7 @@ export const createIsolate =
 			: notIsolated(found);
 	};
 
-/** Tests whether the isolation command can start a job. `run` skips this test to save time, because it has already verified the isolation. */
+/** Tests whether the isolation command can start a job. `run` skips this test to save time, because the witness has already proved the isolation. */
 async function entranceProblem(
 	[program, ...words]: readonly string[],
 	nodes: ProofNodes,
@@ -109,7 +109,7 @@ async function entranceProblem(
 		: leakIn(lines, nodes);
 }
 
-/** Tests which mechanism could isolate a job on this machine, with a device that every machine has. Also cleans up after killed processes. */
+/** Tests which mechanism can isolate a job here, with /dev/zero as the foreign device. Also removes control groups that killed processes left. */
 export const checkIsolation = async (environment: IsolationOptions['environment']): Promise<IsolationCheck> => {
 	sweepDeviceGroups();
 	const foreign = [{file: '/dev/zero'}];

@@ -1,7 +1,7 @@
 /**
-Isolates with systemd, for root: a scope in which the devices of foreign GPUs cannot be opened. Systemd has only a list of allowed devices, so
-everything else is listed: all devices of a driver that has no foreign one, and single devices of the other drivers. The scope ends with its last
-process, even if `run` was killed. The service manager of an account cannot do this, and is never used.
+Isolates with systemd, for root: a scope in which the devices of foreign GPUs cannot be opened. Systemd can only list allowed devices, so
+the list contains all devices of each driver without foreign devices, and the single allowed devices of the other drivers. The scope ends with its
+last process, even if `run` was killed. An account's own service manager cannot restrict devices, and is never used.
 */
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
@@ -33,7 +33,7 @@ const allowedPatterns = (
 	return ['block-*', ...whole.map((major) => `char-${major}`), ...new Set(single)];
 };
 
-/** Exists if systemd runs the machine. */
+/** The directory that exists only if systemd runs the machine. */
 const systemdDirectory = '/run/systemd/system';
 
 export const fenceBySystemd: MakeFence = async ({devices, foreign, proof, environment}) => {

@@ -9,10 +9,10 @@ export type ProofNodes = {
 	readonly granted: string;
 };
 
-/** Marks the end of the output. If the shell stops early, nothing is proved. */
+/** The last word of the output. Without this word, the shell stopped early, and nothing is proved. */
 const lastWord = 'end';
 
-/** Returns a command that prints the numbers of the devices that open. The shell's `command` prevents a failure from ending the shell. */
+/** Returns a command that prints the positions of the devices that it can open. `command` prevents a failure from ending the shell. */
 export const proofWords = ({foreign, granted}: ProofNodes, afterwards = ''): readonly [string, ...string[]] => [
 	'/bin/sh',
 	'-c',
@@ -58,10 +58,10 @@ type WitnessOptions = {
 	readonly proof: ProofNodes;
 };
 
-/** Starts a witness. Returns a problem unless the granted device opened inside, and no foreign device did. */
+/** Starts a witness. Returns a problem if a foreign device can be opened inside, or if the granted device cannot. */
 export const startWitness = async (options: WitnessOptions): Promise<Witness | IsolationProblem> => {
 	const first = await tryToStart(options);
-	// Until the witness has its own session, Ctrl-C can end it. That says nothing about the isolation, so the witness is started again.
+	// Ctrl-C can end the witness before it has its own session. This says nothing about the isolation, so the witness is started again.
 	const started = first === 'ended by a signal' ? await tryToStart(options) : first;
 	return started === 'ended by a signal' ? {kind: 'refused', program: options.program, words: started} : started;
 };
@@ -131,7 +131,7 @@ const tryToStart = async ({
 	return {kind: 'witness', pid, end};
 };
 
-/** Returns the lines of the proof, and the pid of the witness, or 0 if it ended early. */
+/** Returns the lines of the proof and the pid of the witness. The pid is 0 if the witness ended early. */
 const provedBy = async (
 	stream: NodeJS.ReadableStream,
 ): Promise<{readonly lines: readonly string[]; readonly pid: number}> =>

@@ -18,7 +18,7 @@ export const listProcesses = (): ReadonlyMap<number, ProcessRow> =>
 		}),
 	);
 
-/** Returns all descendants of those processes, parents first. Misses a process whose parent has ended, because another process is its parent now. */
+/** Returns all descendants of the ancestors, parents first. Misses a process whose parent has ended, because another process is its parent now. */
 export const descendantsOf = (
 	ancestors: readonly Running[],
 	processes: ReadonlyMap<number, ProcessRow>,
@@ -46,7 +46,7 @@ export const descendantsOf = (
 	return [...found];
 };
 
-/** Returns the processes with this text in their initial environment. A child process reads it, because the kernel can block the reader forever. */
+/** Returns the processes whose initial environment contains the text. Reads in a child process, because the kernel can block a reader forever. */
 export const bearersOf = async (
 	text: string,
 	processes: readonly Running[],

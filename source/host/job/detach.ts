@@ -8,7 +8,7 @@ import {exactWords, isBytes} from '../inherited/exact-text.js';
 import {systemTool} from '../tool/system-tool.js';
 import {openLog} from './job-log.js';
 
-/** Throws `usage` for words that a record cannot hold. */
+/** Throws `usage` if a word is not UTF-8, because the job's record could not store it. */
 export function checkDetachable(words: readonly string[]): void {
 	if (exactWords(words).some((word) => isBytes(word))) {
 		throw new CanhazgpuError('usage', '--detach needs a command in UTF-8', {
@@ -25,8 +25,8 @@ export function checkDetachable(words: readonly string[]): void {
 }
 
 /**
-The wrapper writes to a pipe, from which another process copies to the log. If the log's disk is full, `cat` ends, and the next one continues with the
-output that follows, so that no write of the job fails. The copying process ends with the last process that has the pipe open.
+A script in which the wrapper writes to a pipe, and `cat` copies from the pipe to the log. If the log's disk is full, `cat` ends, and the loop starts
+`cat` again, so that no write of the job fails. The loop ends with the last process that has the pipe open for writing.
 */
 const copyingScript = `log_cat=$1; shift
 "$@" </dev/null 2>&1 | {
@@ -54,7 +54,7 @@ function ownCommand(words: readonly string[]): readonly [string, ...string[]] {
 	return file.startsWith(insideBinary) ? [execPath, ...words] : [execPath, path.resolve(file), ...words];
 }
 
-/** A transient scope of the user's systemd, which does not end with the login session. The wrapper inherits everything from this process. */
+/** Returns words that start the wrapper in a scope of the user's systemd. The scope outlives the login. The wrapper is a child of this process. */
 const scopeWords = (id: string): readonly [string, ...string[]] => [
 	systemTool('systemd-run'),
 	'--user',

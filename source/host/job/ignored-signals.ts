@@ -6,7 +6,7 @@ import {isatty} from 'node:tty';
 import {readText, signalsIgnoredAtStart} from '../inherited/inherited.js';
 import {readStat} from '../process/proc.js';
 
-/** Signals that Node resets to their default action at its start. A listener that does nothing ignores them again. */
+/** Signals that Node resets to their default action at its start. With an empty listener, this process ignores them again. */
 const kept = [
 	'SIGHUP',
 	'SIGINT',
@@ -30,7 +30,7 @@ export const ignoredSignals = (): readonly number[] => {
 
 export const isIgnored = (signal: NodeJS.Signals): boolean => ignoredSignals().includes(os.constants.signals[signal]);
 
-/** Also ignores the job's ignored signals in this process. Returns a function that ends this. */
+/** Makes this process ignore the same signals as the job. Returns a function that undoes this. */
 export const keepIgnoring = (): (() => void) => {
 	const numbers = ignoredSignals();
 	const ignored = kept.filter((signal) => numbers.includes(os.constants.signals[signal]));
@@ -52,7 +52,7 @@ Infers whether this process was started to outlive its terminal, by nohup(1) or 
 `node dist/cli.js`. False if stdin, stdout or stderr is a terminal. Otherwise, any of these signs is enough:
 - Stdin is /dev/null, opened only for writing, as GNU nohup does if stdin was a terminal.
 - Output goes to a file `nohup.out`.
-- The parent ignores SIGHUP, such as a script under nohup. This process has then inherited that.
+- The parent process ignores SIGHUP, for example a script under nohup. Children inherit ignored signals.
 - This process has a terminal, but runs in the background, as with `nohup canhazgpu run ... </dev/null >log 2>&1 &`. The same command without nohup
 looks the same. At worst, a job outlives its terminal, while the opposite mistake would kill a job that should continue.
 */

@@ -5,7 +5,7 @@ import {surviveLostOutput} from './terminal.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Turns Ctrl-C, SIGTERM and SIGHUP into an AbortSignal. Until `end`, no signal or lost terminal kills this process. Ignored signals stay ignored. */
+/** Turns Ctrl-C, SIGTERM and SIGHUP into an AbortSignal. Until `end` is called, no signal or lost terminal kills this process. */
 export function listenForInterruption() {
 	const controller = new AbortController();
 	let exitCode = 130;

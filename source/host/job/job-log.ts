@@ -39,7 +39,7 @@ const problems: ReadonlyMap<string | undefined, string> = new Map([
 	['ELOOP', 'it is a link'],
 ]);
 
-/** Creates a directory with its parents. Node's recursive function never ends if a file system such as /proc answers ENOENT. */
+/** Creates a directory with its parents. Node's recursive mkdir never ends if a file system such as /proc answers ENOENT. */
 function makeDirectory(directory: string): void {
 	if (existsSync(directory)) {
 		return;
@@ -108,7 +108,7 @@ function readKey(directory: string): Uint8Array {
 	return key;
 }
 
-/** Returns a code that only this account can compute. Every account can write to the store, so `retry` only runs command lines with the right code. */
+/** Returns a code that only this account can compute. Every account can write to the store, so `retry` only runs command lines with this code. */
 export const sealOf = (directory: string, content: unknown): string =>
 	createHmac('sha256', readKey(directory)).update(JSON.stringify(content)).digest('hex');
 
@@ -134,7 +134,7 @@ export function readLogEnd(file: string, length: number): string | undefined {
 	}
 }
 
-/** Opens a job's log for reading. Throws `failed` for a missing file or one of another account, because the name from the store is not trusted. */
+/** Opens a job's log for reading. Throws `failed` if the file is missing or belongs to another account: the store's file name is not trusted. */
 export function readLog(file: string, endBytes = Infinity): OpenedLog {
 	let descriptor: number | undefined;
 	try {

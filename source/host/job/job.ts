@@ -30,7 +30,7 @@ export type JobOptions = {
 	readonly graceSeconds?: number;
 	/** Called once at the time limit, before any signal is sent. */
 	readonly onTimeout?: () => void;
-	/** Whether this process does not use stdout and stderr until the job has ended. */
+	/** Whether this process leaves stdout and stderr unused while the job runs. */
 	readonly leavesOutput?: boolean;
 	/** Whether the job ends only when all processes that it started have ended. A signal to this process then ends those processes. */
 	readonly waitsForChildren?: boolean;
@@ -46,7 +46,7 @@ export type JobEnd = {
 	/** Exit code of `run`: the command's own code, 128 + n after signal n, 124 after the time limit. */
 	readonly exitCode: number;
 	readonly reason: 'exited' | 'signalled' | 'timeout';
-	/** The signal that ended the job, including after the time limit. */
+	/** The signal that ended the job, including a signal sent after the time limit. */
 	readonly signal?: NodeJS.Signals;
 	/** Known processes that the job started and that still run. */
 	readonly left: readonly Running[];
@@ -54,9 +54,9 @@ export type JobEnd = {
 
 export type Job = {
 	readonly process: ProcessIdentity;
-	/** Resolves when the job has ended, even if its children still run. After the time limit or with `waitsForChildren`, waits for them. Never rejects. */
+	/** Resolves when the job has ended. After the time limit or with `waitsForChildren`, resolves when its children have ended, too. Never rejects. */
 	readonly ended: Promise<JobEnd>;
-	/** Lets signals act on this process again. Before that, fatal signals are deferred even after the job's end, so that its GPUs can be released first. */
+	/** Lets signals act on this process again. Until then, fatal signals are deferred, even after the job's end, to release its GPUs first. */
 	readonly letGo: () => void;
 };
 
@@ -70,7 +70,7 @@ export const checkJob = (words: readonly [string, ...string[]], environment: Env
 /** The number of files that this process itself needs. */
 const leastOpenFiles = 256;
 
-/** Lowers the soft limit of open files to its value before Node started, for jobs to inherit. If this fails, the launcher sets it. Never rejects. */
+/** Lowers the soft limit of open files to its value before Node started, for jobs to inherit. If this fails, the launcher does it. Never rejects. */
 export const restoreOpenFiles = async (): Promise<void> => {
 	const wanted = callersOpenFiles();
 	if (wanted !== undefined && wanted !== ownOpenFiles() && !(Number(wanted) < leastOpenFiles)) {
@@ -170,7 +170,7 @@ export const startJob = async ({
 					stopping ??= endAll();
 				});
 
-	/** Waits until the job's children have ended. If a signal to this process makes it end them, returns that signal. */
+	/** Waits until the job's children have ended. If this process gets a signal to end, ends the children and returns the signal. */
 	const awaitChildren = async (job: MarkedJob, children: readonly Running[]): Promise<NodeJS.Signals | undefined> => {
 		// Background commands may not notice SIGINT, because shells without job control start them with SIGINT ignored.
 		request = 'SIGTERM';
@@ -245,7 +245,7 @@ const endOf = async (ended: StartedProcess['ended']): Promise<Omit<JobEnd, 'left
 		: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal};
 };
 
-/** Dies of SIGINT like the job, at exit and after `letGo`. After Ctrl-C, a shell ends its loop or script only if its command dies of SIGINT. */
+/** Makes this process die of SIGINT at its exit, as the job did. After Ctrl-C, a shell ends its loop or script only if its command died of SIGINT. */
 const dieOf = (signal: 'SIGINT', exitCode: number) => {
 	process.once('exit', (code) => {
 		const own = readStat('self');

@@ -40,12 +40,12 @@ const wordsForEnv = (words: readonly string[], environment: Environment): readon
 	...Object.entries(environment).flatMap(([name, value]) =>
 		value === undefined || name === '' ? [] : [`${name}=${value}`],
 	),
-	// Uses nice(1) for a command with `=` in its name, which env would take for an entry of the environment.
+	// env would treat a command with `=` in its name as an entry of the environment, so nice(1) executes the command.
 	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
 	...words,
 ];
 
-/** Returns whether Node alone would start the command differently. */
+/** Whether the command needs the launcher, because Node alone would start it with other bytes, ignored signals or limits. */
 export const needsLauncher = (
 	words: readonly string[],
 	environment: Environment,
@@ -56,7 +56,7 @@ export const needsLauncher = (
 	words.some((word) => isBytes(word)) ||
 	Object.entries(environment).some(([name, value]) => isBytes(name) || isBytes(value ?? ''));
 
-/** Returns sh's arguments: script, name and words. The script is encoded only if Node cannot pass all bytes, because decoding takes a process. */
+/** Returns sh's arguments: script, name and words. Encodes the script only if Node cannot pass all bytes, because decoding needs another process. */
 function scriptWithWords(preparation: string, words: readonly string[]): readonly string[] {
 	if (words.every((word) => !isBytes(word))) {
 		return [`${preparation}exec "$@"`, shell, ...words];

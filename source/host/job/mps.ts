@@ -7,10 +7,10 @@ const usualDirectory = '/tmp/nvidia-mps';
 /** The daemon's name in the kernel: the first 15 characters of `nvidia-cuda-mps-control`. */
 const daemonName = 'nvidia-cuda-mps';
 
-/** A daemon serves only its own account. */
+/** The daemon of one account. It serves only that account. */
 type MpsDaemon = {readonly directory: string; readonly isRunning: boolean};
 
-/** Finds a daemon of the account `uid` by its pid file, in `CUDA_MPS_PIPE_DIRECTORY` if set. Never throws: an unreadable file means no daemon. */
+/** Finds the daemon of `uid` by its pid file, in `CUDA_MPS_PIPE_DIRECTORY` if set. Never throws: if the file is unreadable, there is no daemon. */
 export function findMpsDaemon(environment: Readonly<Record<string, string | undefined>>, uid: number): MpsDaemon {
 	const {CUDA_MPS_PIPE_DIRECTORY: given = ''} = environment;
 	const directory = given === '' ? usualDirectory : given;

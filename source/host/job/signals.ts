@@ -22,25 +22,25 @@ type Target = {
 type SignalRelay = {
 	/**
 	Forwards signals to this child, which must have been started in this turn of the event loop. Signals from before this call are forwarded at once,
-	and signals after the child's end are dropped. Resolves when Node has reported all signals so far. Await this before blocking work, or a key pressed
-	later would be taken for an earlier signal.
+	and signals after the child's end are dropped. Resolves when Node has reported all signals so far. Await this before blocking work. Otherwise, the
+	signal of a key that is pressed later counts as an early signal.
 	*/
 	readonly connect: (to: Target) => Promise<void>;
 	readonly close: () => void;
 };
 
-/** Time after the first SIGHUP without a terminal in which another one counts as the same hang-up: the shell and the kernel each send one. */
+/** When a terminal hangs up, the shell and the kernel each send SIGHUP. A second SIGHUP within this time counts as the same hang-up. */
 const hangUpMs = 2000;
 
 /**
 Catches signals to this process and forwards each to the job, unless the job got it, too:
 - Ctrl-C and Ctrl-\ signal the whole foreground group, including the job. SIGINT and SIGQUIT are forwarded only if this
-process is in the background or the job has left the group, because they then come from `kill`.
-- When a terminal hangs up, the kernel and shells send SIGHUP to whole groups. Only a session leader gets it alone.
-Under nohup, the job ignores it.
+process is in the background or the job has left the group, because these signals then come from `kill`.
+- When a terminal hangs up, the kernel and shells send SIGHUP to whole groups, including the job. Only a session leader
+gets SIGHUP alone and forwards it. Under nohup, the job ignores SIGHUP.
 A signal from before or during the start of the job is always forwarded, because the job may not have been in the group
 yet. Node can report such a signal late on a busy machine. So SIGINT and SIGQUIT are also forwarded to a job that would
-die of them but still runs. A second signal changes nothing for such a job.
+die of the signal but still runs. For such a job, getting the signal twice makes no difference.
 SIGTERM and others come from `kill`. If `kill` signals the whole group, the job gets them twice, because Node does not
 report sender and recipients. SIGTSTP is not caught: it stops this process and the job, and SIGCONT continues both.
 */
@@ -108,7 +108,7 @@ export const relaySignals = (): SignalRelay => {
 	};
 };
 
-/** Calls back with the first signal that asks this process to end, unless it is ignored. Returns a function that stops listening. */
+/** Calls back with the first signal that asks this process to end. Ignored signals do not count. Returns a function that stops listening. */
 export const listenOnce = (callback: (signal: NodeJS.Signals) => void): (() => void) => {
 	const signals = (['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const).filter((signal) => !isIgnored(signal));
 	const stop = (): void => {

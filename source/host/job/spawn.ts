@@ -20,12 +20,12 @@ type Options = {
 	readonly onStderr?: ((text: string) => void) | undefined;
 };
 
-/** The exit code of a process, or the signal that ended it: its number if Bun knows no name. */
+/** The exit code of a process, or the signal that ended it. A signal is a number if Bun knows no name for it. */
 type ProcessEnd = {readonly code: number | undefined; readonly signal: NodeJS.Signals | number | undefined};
 
 export type StartedProcess = {
 	readonly pid: number;
-	/** Never rejects. */
+	/** Resolves when the process has ended. Never rejects. */
 	readonly ended: Promise<ProcessEnd>;
 	readonly kill: (signal: NodeJS.Signals) => void;
 };
@@ -78,7 +78,7 @@ type StartOptions = {
 	readonly environment: Environment;
 	readonly stdio: Stdio[];
 	readonly onStderr: Options['onStderr'];
-	/** The program, if its name differs from the first word. */
+	/** The file to execute, if it differs from the first word. */
 	readonly file?: string;
 };
 
@@ -180,7 +180,7 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 
 type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
-/** Returns the child's descriptors, which Node would close: those that the caller opened, or if unknown, those in the arguments, such as `<(...)`. */
+/** Returns the child's descriptors, including those above 2 that the caller opened. If these are unknown, finds them in the arguments (`<(...)`). */
 const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(
 		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??

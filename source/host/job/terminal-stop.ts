@@ -3,7 +3,7 @@ import {isIgnored} from './ignored-signals.js';
 
 /**
 Defers a stop signal to the end of a turn of the event loop. Otherwise, the kernel could stop this process in the middle of a transaction, and all
-others would wait until `fg`. (SIGSTOP cannot be deferred.) Returns a function that stops deferring.
+other processes would wait until `fg` continues this one. (SIGSTOP cannot be deferred.) Returns a function that stops deferring.
 @param signal - SIGTTIN only in a process that never reads from a terminal. Otherwise the kernel sends it again and again.
 */
 export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
@@ -13,7 +13,7 @@ export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
 
 	const stop = (): void => {
 		process.off(signal, stop);
-		// The kernel's default applies if there is no listener: the kernel ignores the signal if no shell could continue the process.
+		// Without a listener, the kernel acts by default: it stops the process, or ignores the signal if no shell could continue the process.
 		process.kill(process.pid, signal);
 		process.on(signal, stop);
 	};

@@ -6,9 +6,10 @@ import {readStat} from '../process/proc.js';
 const ignore = () => undefined;
 
 /**
-Ignores errors of stdout and stderr: a closed terminal (EIO) or a pipe without a reader (EPIPE). A command that holds GPUs must release them before it
-ends. Call this before starting a child that shares stdout and stderr. When Node first opens stdout or stderr, it makes a pipe non-blocking for every process
-that shares it, and `canhazgpu run -- python train.py 2>&1 | tee log` would fail if tee is slow. Starting a child makes the pipe blocking again.
+Ignores errors of stdout and stderr: a closed terminal (EIO) or a pipe without a reader (EPIPE). A command that holds GPUs must release them before
+it ends. Call this before starting a child that shares stdout and stderr. When Node first opens stdout or stderr, it makes a pipe non-blocking for
+every process that shares the pipe, and `canhazgpu run -- python train.py 2>&1 | tee log` would fail if tee is slow. Starting a child makes the pipe
+blocking again.
 */
 export const surviveLostOutput = (): void => {
 	for (const stream of [process.stdout, process.stderr]) {
@@ -18,7 +19,7 @@ export const surviveLostOutput = (): void => {
 	}
 };
 
-/** How long a job must be stopped before this process stops, too. After a key or `fg`, the two differ only for a moment. */
+/** How long a job must be stopped before this process stops, too. After Ctrl-Z or `fg`, only one of the two is stopped for a moment. */
 const settleMs = 20;
 
 const isInForeground = (): boolean => {
@@ -54,8 +55,8 @@ export const stopWithJob = (pid: number): (() => void) => {
 };
 
 /**
-Prevents Node from resetting the terminal's settings at its end if this process is in the background, because that would disturb the program in the
-foreground, such as an editor. In the foreground Node resets them, because a killed job cannot.
+Prevents Node from resetting the terminal's settings when this process exits in the background, because that would disturb the program in the
+foreground, such as an editor. In the foreground, Node resets the settings, because a killed job cannot.
 */
 export const spareTerminalOfOthers = (): void => {
 	process.off('exit', letGoOfTerminal);
@@ -64,7 +65,7 @@ export const spareTerminalOfOthers = (): void => {
 
 /**
 Replaces the descriptors of the terminal with /dev/tty, a different file for the same terminal: Node does not reset a changed descriptor, and the
-last output is still visible. Bun resets any terminal on these descriptors, so they get no terminal there.
+last output is still visible. Bun resets any terminal on these descriptors, so in Bun they become /dev/null.
 */
 const letGoOfTerminal = () => {
 	const own = readStat('self');

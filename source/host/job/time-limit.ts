@@ -7,8 +7,8 @@ import {bearersOf, descendantsOf, isRunning, listProcesses, type Running, signal
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
-Calls back after this many seconds, never earlier. Time in which this process is stopped (Ctrl-Z) counts, but a limit that is reached then takes effect
-only when the process continues. Keeps the process alive. Returns a function that cancels the call.
+Calls back after this many seconds, never earlier. Time in which this process is stopped (Ctrl-Z) counts, but a stopped process calls back only when
+it continues. Keeps the process alive. Returns a function that cancels the call.
 */
 export const afterSeconds = (
 	seconds: number,
@@ -43,16 +43,16 @@ type Options = {
 
 const pollMs = 50;
 
-/** Initial interval of the search, which reads all of /proc. The interval grows until the search takes at most a tenth of the time. */
+/** Initial interval between searches, each of which reads all of /proc. The interval grows until searching takes at most a tenth of the time. */
 const searchEveryMs = 250;
 
 /** Maximum wait for a process that survives SIGKILL because it hangs in a driver or belongs to another account. */
 const killPatienceMs = 5000;
 
 /**
-Ends a job and its descendants: sends SIGINT to each, as Ctrl-C would, and after the grace period SIGKILL to those left and their new children.
-Resolves once none runs. Never signals a process group, because the job shares that of this process's parent. A process that left the tree, such as
-a daemon, is found by its environment. Only a process that also cleared its environment or changed its account escapes.
+Ends a job and its descendants: sends SIGINT to each, as Ctrl-C would, and after the grace period SIGKILL to those that still run.
+Resolves when none runs. Never signals a process group, because the job's group also contains this process's parent. A process that left the tree,
+such as a daemon, is found by its environment. Only a process that also cleared its environment or changed its account escapes.
 */
 export const endJob = async ({job, mark, request, graceSeconds}: Options): Promise<void> => {
 	const known = new Map<string, Running>([[keyOf(job), job]]);
@@ -62,7 +62,7 @@ export const endJob = async ({job, mark, request, graceSeconds}: Options): Promi
 			.filter((process) => isRunning(process))
 			.toArray();
 
-	/** Adds new processes to `known`. Finding strays, which have no living ancestor, takes a child process that reads environments. */
+	/** Adds new processes to `known`. Strays have no living ancestor. To find them, a child process reads environments. */
 	const search = async (withStrays: boolean) => {
 		const processes = listProcesses();
 		const add = (found: readonly Running[]) => {
@@ -119,7 +119,7 @@ export const endJob = async ({job, mark, request, graceSeconds}: Options): Promi
 	} while (living().length > 0 && performance.now() < giveUpAtMs);
 };
 
-/** Ends only this child and no descendants, if there is no /proc or the job is hidden. */
+/** Ends this child, but not its descendants. For use if there is no /proc or the job is hidden. */
 export const endChild = async (
 	child: {readonly kill: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => unknown},
 	ended: Promise<unknown>,

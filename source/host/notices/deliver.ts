@@ -28,7 +28,7 @@ async function attempt(request: NoticeRequest, options: DeliveryOptions, signal:
 	}
 }
 
-/** Delivers a notice within seconds, or until `signal` is aborted. Never rejects, and never tries again. */
+/** Tries once to deliver a notice. Gives up after some seconds, or when `signal` is aborted. Never rejects. */
 export async function deliver(
 	request: NoticeRequest,
 	options: DeliveryOptions,

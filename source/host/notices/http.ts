@@ -1,4 +1,4 @@
-/** Sends a notice to a web server. The URL is a secret: it is in no command line and in no error. */
+/** Sends a notice to a web server. The URL is a secret, and never appears in a command line or an error. */
 import type {Delivery, HttpRequest} from '../../core/model/notice-request.js';
 import {messageOf} from '../../errors.js';
 
@@ -12,7 +12,7 @@ function reasonOf(error: unknown, {url, headers}: HttpRequest): string {
 	return secrets.some((secret) => message.includes(secret)) ? 'the request failed' : message;
 }
 
-/** Bun would send requests for this machine to the proxy of HTTP_PROXY, which would then know the URL. With https, a proxy sees only the host. */
+/** Bun would send even requests to this machine to the proxy in HTTP_PROXY, which would then know the URL. With https, a proxy sees only the host. */
 const direct = (url: string): {readonly proxy?: false} => (url.startsWith('http:') ? {proxy: false} : {});
 
 export async function sendHttp(request: HttpRequest, signal: AbortSignal): Promise<Delivery> {

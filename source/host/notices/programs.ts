@@ -1,4 +1,4 @@
-/** Runs a program that delivers a notice. The program and its children end with the time limit. */
+/** Runs a program that delivers a notice. The program and its children are ended at the time limit. */
 import {spawn} from 'node:child_process';
 import {existsSync, statSync} from 'node:fs';
 import process from 'node:process';

@@ -13,7 +13,7 @@ export type TerminalOptions = {
 	readonly includesOwn?: boolean;
 };
 
-/** Returns the terminal lines on which an account is logged in, such as `pts/3`. */
+/** Returns the terminals on which an account is logged in, such as `pts/3`, from the output of who(1). */
 export function linesOf(account: string, who: string): readonly string[] {
 	return who
 		.split('\n')
@@ -25,7 +25,7 @@ export function linesOf(account: string, who: string): readonly string[] {
 const isOurs = (device: number): boolean =>
 	[0, 1, 2].some((descriptor) => isatty(descriptor) && fstatSync(descriptor).rdev === device);
 
-/** Writes to a terminal that belongs to the account and accepts messages. Drops a message that cannot be written at once. Returns whether it succeeded. */
+/** Writes a message, without waiting, to a terminal that belongs to the account and accepts messages. Returns whether it was written. */
 async function writeTo(
 	file: string,
 	{account, text}: TerminalRequest,

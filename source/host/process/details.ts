@@ -7,7 +7,7 @@ import type {ProcessStat} from './proc.js';
 import {createProcessFiles, type FileOwner, secondsPerTick} from './files.js';
 import {createOwnerFinder} from './owners.js';
 
-/** The machine's facts about a process. All undefined for a process that ended or is hidden, as in another container. */
+/** The machine's facts about a process. All facts are undefined if the process has ended or is hidden, as in another container. */
 type ProcessDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
 
 type DescribeProcesses = (pids: Iterable<number>) => Promise<ReadonlyMap<number, ProcessDetails>>;
@@ -25,8 +25,8 @@ const longestCommandLine = 4096;
 
 /**
 Creates a function that describes the processes on a GPU: owner, name, command line, parents, start, CPU and memory use, container. Describes all
-processes in parallel, once per call. Never rejects. CPU use is measured since the previous call, and unknown in the first call. An average over the
-life of a process would say little about its current use.
+processes in parallel, once per call. Never rejects. CPU use is measured since the previous call, and unknown in the first call, because
+an average over the life of a process would say little about its current use.
 */
 export const createProcessDescriber = ({
 	users,
@@ -86,7 +86,7 @@ export const createProcessDescriber = ({
 	};
 };
 
-/** Returns whether a process's effective account also started it. Only a setuid root program can have been started by another account. */
+/** Whether a process's effective account also started the process. Another account can only have started a setuid root program. */
 const isPlainAccount = (effectiveUid: number | undefined): effectiveUid is number =>
 	effectiveUid !== undefined && effectiveUid !== 0;
 
@@ -101,7 +101,7 @@ const startTimeOf = (stat: ProcessStat | undefined, bootTime: number | undefined
 const undefinedWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
 	list.length === 0 ? undefined : list;
 
-/** The number of ancestors to show. They say more about a job than its worker processes, which use the GPU. */
+/** The number of ancestors to show. Ancestors say more about a job than the worker processes that use the GPU. */
 const mostAncestors = 3;
 
 /** Returns the pids of the ancestors, nearest first, without pid 1, which says nothing about a job. */
@@ -147,10 +147,10 @@ type Sample = {
 	readonly percent?: number;
 };
 
-/** The shortest time to measure over, because ticks are coarse. Within less time, the previous value is returned. */
+/** The shortest time to measure over, because ticks are coarse. A call within this time returns the previous value. */
 const shortestMs = 500;
 
-/** Creates a meter of CPU use between two calls, in percent of one core. Undefined for a process that is new to the meter. */
+/** Creates a function that returns the CPU use since its previous call, in percent of one core. Undefined for a process that is new. */
 const createCpuMeter = (monotonicMs: () => number) => {
 	let samples: ReadonlyMap<number, Sample> = new Map();
 

@@ -9,7 +9,7 @@ import {createProcessDescriber} from './details.js';
 import {ownerOfProcess} from './files.js';
 import {pidsIn, readStat, type ProcessStat} from './proc.js';
 
-/** Returns whether a process has one of the files open. `unreadable`: not for this account. `gone`: the process has ended. */
+/** Returns whether a process has one of the files open. `unreadable`: this account may not read its open files. `gone`: the process has ended. */
 const opensAny = (pid: number, files: ReadonlySet<string>): boolean | 'unreadable' | 'gone' => {
 	const directory = `/proc/${pid}/fd`;
 	let names: readonly string[];
@@ -56,10 +56,10 @@ const isInOtherPidNamespace = (pid: number): boolean | undefined => {
 };
 
 /**
-Returns the processes with a device of this GPU open, by pid. Reads the open files of all processes that this account may inspect, in 0.1 ms each.
+Returns the processes that have a device of this GPU open, by pid. Reads the open files of all processes that this account may inspect (0.1 ms each).
 @param gpu - The GPU as reported by a scan.
 @param listed - Pids from the GPU tool, which are always reported.
-@param root - Directory with /dev and /sys of the GPUs. Undefined if they have no devices.
+@param root - Directory with /dev and /sys of the GPUs. Undefined if the GPUs have no devices.
 */
 export async function findDeviceHolders(
 	gpu: GrantedGpu,

@@ -4,21 +4,21 @@ import {parseStat, type ProcessStat} from './proc.js';
 
 /** Facts from the small files of /proc/PID. Unlike the command line, they need no lock of the process and take microseconds. */
 type ProcessFiles = {
-	/** The effective uid. `absent`: no visible process, as in another container. Undefined if hidden or without /proc. */
+	/** Returns the effective uid. `absent`: no such process, or one in another container. Undefined if the process is hidden or there is no /proc. */
 	readonly effectiveUidOf: (pid: number) => number | 'absent' | undefined;
 	readonly statOf: (pid: number) => ProcessStat | undefined;
-	/** The real uid. Costs more than all other facts together. */
+	/** Returns the real uid. Takes longer than all other facts together. */
 	readonly realUidOf: (pid: number) => number | undefined;
-	/** See {@link parseContainerId}. Cached, because a process stays in its container. */
+	/** Returns container ids (see {@link parseContainerId}). Cached, because a process stays in its container. */
 	readonly containersOf: (
 		processes: ReadonlyMap<number, ProcessStat | undefined>,
 	) => ReadonlyMap<number, string | undefined>;
-	/** Unix time of the kernel's start, in seconds. Undefined if unknown. */
+	/** Returns the Unix time of the kernel's start, in seconds. Undefined if unknown. */
 	readonly bootTime: () => number | undefined;
 	readonly pageBytes: () => number | undefined;
 };
 
-/** The kernel reports times to programs in this unit on every machine with a GPU. */
+/** The length of a clock tick in /proc, the same on every machine with a GPU. */
 export const secondsPerTick = 0.01;
 
 type Contained = {readonly startTicks: number; readonly id?: string};
@@ -39,7 +39,7 @@ const ownerOfFile: FileOwner = (file) => statSync(file, {throwIfNoEntry: false})
 
 export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = ownerOfFile): ProcessFiles => {
 	let contained: ReadonlyMap<number, Contained> = new Map();
-	// Reused for all files, which are small and many.
+	// Reused for all files, because there are many and all are small.
 	const buffer = Buffer.allocUnsafe(64 * 1024);
 
 	const read = (file: string): string => {
@@ -64,7 +64,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		}
 	};
 
-	// A stat of the directory costs a fraction of reading a file.
+	// stat(2) of the directory is much faster than reading a file.
 	const uidOf = (name: string): number | 'absent' | undefined => {
 		try {
 			return ownerOf(`${procDirectory}/${name}`) ?? 'absent';

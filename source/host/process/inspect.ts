@@ -12,7 +12,7 @@ export async function inspectProcesses(pids: readonly number[]): Promise<FactsOf
 		[...details].flatMap(
 			([pid, {startTicks, user, name, commandLine}]): ReadonlyArray<readonly [number, ProcessFacts]> => {
 				const owner = ownerOfProcess(pid);
-				// Read last, because a pid that changed hands in the meantime has another start time.
+				// Read last: if another process got the pid in the meantime, the start time differs.
 				const stat = readStat(pid);
 				return typeof stat === 'object' && !hasEnded(stat) && stat.startTicks === startTicks
 					? [[pid, {pid, startTicks, isOwn: owner !== undefined && owner === ownUid(), user, name, commandLine}]]

@@ -10,11 +10,11 @@ type Options = {
 const timeoutMs = 2000;
 const retryAfterMs = 60_000;
 
-/** Creates a function that finds the owners of processes in /proc. Asks `ps` for missing ones, and rarely again if `ps` does not know them either. */
+/** Creates a function that finds the owners of processes in /proc. Asks `ps` for missing owners, at most once a minute for the same process. */
 export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 	const hidden = new Map<number, {readonly askedAtMs: number; readonly uid: number | undefined}>();
 
-	/** Asks for all processes at once, because a container can hide hundreds. */
+	/** Asks for the owners of all these processes at once, because a container can hide hundreds. */
 	const askPs = async (pids: readonly number[]): Promise<void> => {
 		const args = ['-o', 'pid=', '-o', 'uid=', '-p', pids.join(',')];
 		const {stdout} = await run('ps', args, {timeoutMs, maxBytes: 1024 * 1024});

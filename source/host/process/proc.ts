@@ -14,7 +14,7 @@ export type ProcessStat = {
 	/** The process group that gets signals from the terminal's keys, or -1 without a terminal. */
 	readonly foregroundGroup: number;
 	readonly threads: number;
-	/** CPU time of the process so far, including the kernel's time for it, in clock ticks. */
+	/** User and system CPU time of the process so far, in clock ticks. */
 	readonly cpuTicks: number;
 	/** Clock ticks since boot. */
 	readonly startTicks: number;
@@ -62,7 +62,7 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 
 const isCount = (text: string | undefined): text is string => text !== undefined && /^\d+$/v.test(text);
 
-/** Returns the stat of a process, `missing` without an entry, `unreadable` if the entry reveals nothing. */
+/** Returns the stat of a process. `missing`: there is no such process. `unreadable`: the process exists, but its stat cannot be read. */
 export const readStat = (pid: number | 'self', directory = '/proc'): ProcessStat | 'missing' | 'unreadable' => {
 	try {
 		return parseStat(readFileSync(`${directory}/${pid}/stat`, 'latin1')) ?? 'unreadable';
@@ -73,7 +73,7 @@ export const readStat = (pid: number | 'self', directory = '/proc'): ProcessStat
 	}
 };
 
-/** Returns whether all threads have ended. A process whose first thread has ended (pthread_exit) looks like a zombie while other threads run. */
+/** Whether all threads have ended. If only the first thread has ended (pthread_exit), the process looks like a zombie although other threads run. */
 export const hasEnded = ({state, threads}: Pick<ProcessStat, 'state' | 'threads'>) =>
 	/^x$/iv.test(state) || (state === 'Z' && threads <= 1);
 

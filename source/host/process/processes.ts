@@ -5,9 +5,9 @@ import {codeOf} from '../../errors.js';
 import {hasEnded, pidsIn, type ProcessStat, readStat} from './proc.js';
 
 /**
-Returns whether processes are alive, in the given order. Never throws, and reads one file for each.
+Returns whether processes are alive, in the given order. Never throws. Reads one file per process.
 - `dead`: no such process, another process has the pid (other start time), or the process has ended and was not reaped yet.
-- `stopped`: by a signal or a debugger.
+- `stopped`: the process was stopped by a signal or a debugger.
 - `unknown`: the process is hidden (hidepid), its pid or start time belongs to another namespace, or the identity is invalid.
 Without /proc, only existence can be determined, because there is no start time to compare.
 */
@@ -26,11 +26,11 @@ export const liveness = (processes: readonly ProcessIdentity[], procDirectory = 
 	});
 };
 
-/** Whether the namespaces of an identity and of this process are the same. An identity from an older version has none, and is always compared. */
+/** Whether an identity and this process are in the same namespace. True for an identity from an older version, which has no namespaces. */
 const isComparable = (recorded: string | undefined, own: string | undefined): boolean =>
 	recorded === undefined || recorded === own;
 
-/** Returns whether the start time of this identity is comparable. The kernel shifts start times by the reader's time namespace. */
+/** Whether the start time of this identity is comparable. The kernel shifts start times by the reader's time namespace. */
 const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
 	isComparable(identity.timeNamespace, namespaceOf('time', procDirectory));
 
@@ -49,7 +49,7 @@ const judgeByProc = (
 		return signalAnswer(pid) === 'ESRCH' ? 'dead' : 'unknown';
 	}
 
-	// Whichever process has the pid now, the given one has ended.
+	// The process with this pid has ended, whether or not it is the given one.
 	if (hasEnded(stat)) {
 		return 'dead';
 	}
@@ -66,7 +66,7 @@ const judgeBySignal = (pid: number): Liveness => {
 	return answer === 'ESRCH' ? 'dead' : answer === 'there' || answer === 'EPERM' ? 'alive' : 'unknown';
 };
 
-/** Sends signal 0. Returns `there`, `ESRCH` for a missing process, or `EPERM` for another account's. A negative number is a process group. */
+/** Sends signal 0, to a group if `pid` is negative. Returns `there`, `ESRCH` if there is no such process, or `EPERM` if it is another account's. */
 const signalAnswer = (pid: number): string => {
 	try {
 		process.kill(pid, 0);
@@ -76,7 +76,7 @@ const signalAnswer = (pid: number): string => {
 	}
 };
 
-/** Pids come from a shared store. 0 and negative numbers would mean process groups, and larger numbers nothing. */
+/** Pids come from a shared store. 0 and negative numbers would mean process groups. Larger numbers are never pids. */
 const isPid = (pid: number) => Number.isSafeInteger(pid) && pid > 0 && pid <= 0x7f_ff_ff_ff;
 
 export const ownIdentity = (): ProcessIdentity => {
@@ -90,7 +90,7 @@ export const childIdentity = (pid: number): ProcessIdentity => {
 	return {pid, startTicks: typeof stat === 'object' ? stat.startTicks : undefined, ...ownNamespaces()};
 };
 
-/** Returns an id of the namespace. Undefined if unknown or if the kernel lacks the kind, as Linux before 5.6 lacks time namespaces. */
+/** Returns an id of this process's namespace. Undefined if unknown or not supported. Linux before 5.6 has no time namespaces. */
 const namespaceOf = (kind: 'pid' | 'time', procDirectory = '/proc'): string | undefined => {
 	try {
 		return /\d+/v.exec(readlinkSync(`${procDirectory}/self/ns/${kind}`))?.[0];
@@ -105,9 +105,9 @@ const ownNamespaces = (): Pick<ProcessIdentity, 'namespace' | 'timeNamespace'> =
 };
 
 /**
-Returns whether processes are alive that a dead process had started. Orphans stay in the process group, and become children of pid 1 or of a
-collector in another session (PR_SET_CHILD_SUBREAPER). Other members of the group, such as the rest of a pipeline or script, still have their shell
-or are older. `unknown`: the group has a hidden member (hidepid). Orphans that left the group are not found.
+Returns whether orphans of a dead process are alive. Orphans stay in the process group, and become children of pid 1 or of a
+collector in another session (PR_SET_CHILD_SUBREAPER). Other members of the group, such as the rest of a pipeline or script, are still children of
+their shell or are older than the dead process. `unknown`: the group has a hidden member (hidepid). Orphans that left the group are not found.
 */
 export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'): 'alive' | 'dead' | 'unknown' => {
 	const {group} = dead;
@@ -152,7 +152,7 @@ type AccountOptions = {
 /** The uid that the kernel shows for accounts unknown to a user namespace (DEFAULT_OVERFLOWUID). */
 const usualOverflowUid = 65_534;
 
-/** Returns whether this uid stands for all accounts that are unknown to this namespace. */
+/** Whether this uid stands for all accounts that are unknown to this namespace. */
 function standsForStrangers(uid: number, procDirectory: string): boolean {
 	try {
 		return uid === Number(readFileSync(`${procDirectory}/sys/kernel/overflowuid`, 'latin1'));
@@ -162,8 +162,8 @@ function standsForStrangers(uid: number, procDirectory: string): boolean {
 }
 
 /**
-Returns whether a process is alive and runs as the account of this process, also across user namespaces: the kernel shows the owner of /proc/PID by
-this process's uid map, which has no duplicates. Only the uid that stands for all unknown accounts proves nothing.
+Whether a process is alive and runs as the account of this process. Also works across user namespaces: the kernel translates the owner of /proc/PID
+with this process's uid map, which has no duplicates. Only the uid that stands for all unknown accounts proves nothing.
 @param identity - Must have a start time, because another process could have the pid.
 */
 export function runsAsCaller(
@@ -176,7 +176,7 @@ export function runsAsCaller(
 
 	try {
 		const owner = statSync(`${procDirectory}/${identity.pid}`).uid;
-		// The owner was read before, so it is the owner of the process that is alive now.
+		// The owner was read before this check, so it is the owner of the process that is alive now.
 		return owner === uid && ['alive', 'stopped'].includes(liveness([identity], procDirectory)[0]!);
 	} catch {
 		return false;

@@ -4,17 +4,17 @@ import {ownUid} from '../accounts/users.js';
 import {liveness} from './processes.js';
 import {ownerOfProcess} from './files.js';
 
-/** `gone`: the process has ended. Another process may have its pid. */
+/** The result of sending a signal. `gone`: the process has ended, and another process may have its pid. */
 type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
 
-/** Sends a signal to a process of this account only, even as root, and never to another process with the same pid. Ignores an unknown start time. */
+/** Sends a signal to a process, but never to one of another account (even as root) or one whose start time is unknown or different. */
 export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): SignalOutcome {
 	const {pid, startTicks} = identity;
 	if (startTicks === undefined) {
 		return 'unknown';
 	}
 
-	// Read before the start time, which would show that the process ended in between.
+	// Read before the start time is compared. If the process ends in between, the comparison fails.
 	const owner = ownerOfProcess(pid);
 	const [state] = liveness([identity]);
 	if (state === 'dead' || state === 'unknown') {

@@ -4,7 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {answerMarker} from './remote-command.js';
 import {runTool} from './spawn.js';
 
-/** Milliseconds without an answer until a message names the host. */
+/** Milliseconds without an answer after which a message names the host. */
 const patienceMs = 3000;
 /** Milliseconds between two checks of a terminal on which ssh asks for a password. */
 const askingMs = 1000;
@@ -18,7 +18,7 @@ export type Patience = {
 	readonly commandMs: number | undefined;
 };
 
-/** Forwards ssh's stderr, in latin1 for any bytes, without {@link answerMarker}, the line that the script on the host prints first. */
+/** Forwards ssh's stderr, as latin1, without {@link answerMarker}, which the script on the host prints first. */
 export function filterMarker(write: (text: string) => void, onAnswer: () => void): (text: string) => void {
 	let held = '';
 	let hasAnswered = false;
@@ -50,7 +50,7 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 
 type Connection = 'connecting' | 'asking' | 'connected';
 
-/** Reads from the terminal's modes how far ssh has come: it turns off echo to read a password, and line editing once it is connected. */
+/** Reads the state of ssh from the terminal's modes: ssh turns off echo while it asks for a password, and line editing when it is connected. */
 async function readTerminal(): Promise<Connection> {
 	try {
 		const {stdout} = await runTool('stty', ['-F', readlinkSync('/proc/self/fd/0'), '-a'], {timeoutMs: 1000});
@@ -65,7 +65,7 @@ type Watched = {
 	/** The ssh process. `ended` never rejects. */
 	readonly job: {readonly process: {readonly pid: number}; readonly ended: Promise<unknown>};
 	readonly hasTerminal: boolean;
-	/** Whether the script on the host runs. With a terminal, the modes of the terminal are read instead. */
+	/** Whether the script on the host runs. Not used if there is a terminal, because the terminal's modes show it. */
 	readonly hasAnswered: () => boolean;
 	readonly remark: (text: string) => void;
 };
@@ -117,7 +117,7 @@ async function watch(
 	return undefined;
 }
 
-/** Watches an ssh until it ends. Names a host that does not answer for seconds on stderr, and ends ssh at its limit. Returns why it ended ssh. */
+/** Watches an ssh process until it ends. If the host is slow to answer, prints a message. Ends ssh at its time limit, and then returns the reason. */
 export async function watchAnswer(watched: Watched, patience: Patience): Promise<string | undefined> {
 	const ending = new AbortController();
 	const abortAtEnd = async (): Promise<void> => {

@@ -12,11 +12,11 @@ type CommandLookup =
 	| {readonly kind: 'not-found'}
 	| {readonly kind: 'not-executable'; readonly file: string};
 
-/** Search path of execvp(3) without PATH. */
+/** The search path of execvp(3) if PATH is not set. */
 const defaultPath = '/bin:/usr/bin';
 
 /**
-Finds the program of a command like execvp(3): a command with a slash is a file, and others are searched in the PATH of
+Finds the program of a command like execvp(3). A command with a slash is a file. Any other command is searched in the PATH of
 `environment`, where an empty entry means the current directory. A file that is not executable does not end the search,
 but is reported if nothing else is found. Unlike in execvp(3), and as in shells, directories are skipped.
 */
@@ -81,7 +81,7 @@ const hintFor = (command: string, environment: Environment): string | undefined 
 		: undefined;
 };
 
-/** `access` uses the real uid and considers noexec mounts, but accepts directories, which cannot be executed. */
+/** Returns whether a file can be executed. `access` uses the real uid and considers noexec mounts, but also accepts directories. */
 const judge = (file: string): CommandLookup => {
 	try {
 		accessSync(pathOf(file), constants.X_OK);

@@ -29,10 +29,10 @@ const lineSchema = v.object({
 	error: v.fallback(v.optional(v.string()), undefined),
 });
 
-/** Errors of versions without `--follow`: older versions of this program, and the Go program. */
+/** Matches errors of programs that do not know `--follow`: older versions of this program, and the Go program. */
 const unknownFlag = /unknown (?:flag|option)|does not know|--follow/iv;
 
-/** Limit for a line, longer than any status. The rest of a longer line is dropped. */
+/** The longest line, longer than any status. A longer line ends the connection. */
 const longestLine = mostBytes;
 
 function statusIn(host: string, line: string): FollowedStatus | undefined {
@@ -40,7 +40,7 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 	try {
 		value = JSON.parse(line);
 	} catch {
-		// A login script has printed this line.
+		// This line was printed by a login script.
 		return undefined;
 	}
 
@@ -62,8 +62,8 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 }
 
 /**
-Calls `onStatus` with each status of another host until `signal` is aborted. Never asks for a password. Returns `unsupported` if canhazgpu on that host does
-not know `--follow`. Throws `failed` if the connection or the command ends, or the output is no status.
+Calls `onStatus` with each status of another host until `signal` is aborted. Never asks for a password. Returns `unsupported` if canhazgpu on that
+host does not know `--follow`. Throws `failed` if the connection or the command ends, or if the output is not a status.
 */
 export async function followRemoteStatus(
 	host: string,

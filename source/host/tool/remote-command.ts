@@ -9,7 +9,7 @@ import {endsWithUs} from './system-tool.js';
 export type RemoteCommand = {
 	readonly host: string;
 	readonly words: readonly string[];
-	/** Words after `--`. Undefined without `--`. */
+	/** Words after `--`. Undefined if there is no `--`. */
 	readonly rest: readonly string[] | undefined;
 	/** Working directory, if it exists on the host. Default: the home directory. */
 	readonly directory?: string;
@@ -23,15 +23,15 @@ export type RemoteCommand = {
 
 export const answerMarker = 'canhazgpu: the host answers\n';
 
-/** Linux limits a word to 128 KiB. The rest is reserved for the surrounding script. */
+/** The longest encoded script, in characters. Linux limits a word of a command line to 128 KiB. The rest is reserved for the surrounding script. */
 const longestScript = 90_000;
 
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
-Ends the program when the connection is gone. Without a terminal, a waiting request or a job would not notice and stay forever. A second process
-watches whether sshd, the parent of the shell, is alive, and sends SIGHUP to the program otherwise. A shared connection (ControlMaster) outlives its
-users. Then sshd stops reading the output, and GNU tail, which watches its output, ends by SIGPIPE.
+Shell script that ends the program when the connection is gone. Without a terminal, a waiting request or a job would not notice and run forever. A
+second process watches whether sshd, the parent of the shell, is alive, and otherwise sends SIGHUP to the program. With a shared connection
+(ControlMaster), sshd stays alive, but stops reading the output. GNU tail, which watches its output, then ends by SIGPIPE.
 */
 const hangUpWithConnection = `(
 	output=/proc/$$/fd/1
@@ -68,7 +68,7 @@ function scriptOf({
 	].join('\n');
 }
 
-/** Returns `ssh` and its arguments. The script is encoded in letters and digits for any shell. Throws `usage` for an invalid host or too many words. */
+/** Returns `ssh` and its arguments. Encodes the script in base64 for every kind of shell. Throws `usage` for an invalid host or too many words. */
 export function sshCommand(command: RemoteCommand): readonly [string, ...string[]] {
 	const script = Buffer.from(encodeBytes(scriptOf(command))).toString('base64');
 	if (script.length > longestScript) {
@@ -94,7 +94,7 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 	];
 }
 
-/** Time limit of a call, enough to log in, scan the GPUs and write. After that, the caller can ask for the outcome. */
+/** Time limit of a call, enough to log in, scan the GPUs and write. After a timeout, the caller can ask for the outcome. */
 const answerMs = 30_000;
 /** Limit for the output, more than any change of a reservation prints. */
 const mostBytes = 1_000_000;

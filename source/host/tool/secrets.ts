@@ -1,4 +1,4 @@
-/** Environment variables with secrets: those of the settings that config/schema.ts marks as secret. */
+/** The environment variables of the settings that config/schema.ts marks as secret. */
 const secrets = [
 	'CANHAZGPU_REDIS_PASSWORD',
 	'CANHAZGPU_NOTIFY_TO',

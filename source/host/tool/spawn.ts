@@ -8,7 +8,7 @@ import {signalsIgnoredAtStart} from '../inherited/inherited.js';
 import {lookUpCommand} from './command.js';
 import {withoutSecrets} from './secrets.js';
 
-/** Why a tool gave no complete answer. `too-much-output`: stopped after `maxBytes`. `failed`: could not be started for the reason in `detail`. */
+/** The reason why a tool gave no complete answer. `too-much-output`: ended after `maxBytes`. `failed`: not started, for the reason in `detail`. */
 export type ToolFailure = 'not-found' | 'not-executable' | 'timed-out' | 'too-much-output' | 'aborted' | 'failed';
 
 export type ToolOutcome = {
@@ -33,7 +33,7 @@ type ToolOptions = {
 	readonly signal?: AbortSignal;
 	/** For a tool that runs continuously: called with its stdout, which is then not kept. */
 	readonly onText?: (text: string) => void;
-	/** The whole environment of the tool. Default: that of this process. */
+	/** The whole environment of the tool. Default: this process's environment without secrets, in the C locale. */
 	readonly environment?: Environment;
 };
 
@@ -58,7 +58,7 @@ const startFailure = (
 
 /**
 Runs a program and returns its output. Never uses a shell and never throws: the outcome has all errors. The program uses the C locale, has no input,
-and has its own process group, so that Ctrl-C or Ctrl-Z does not interrupt its answer, and a script is ended with its children. The program starts
+and has its own process group, so that Ctrl-C or Ctrl-Z does not interrupt it, and a script can be ended with its children. The program starts
 in `/`, because the current directory may be deleted or on a file system that hangs.
 */
 export const runTool = async (command: string, args: readonly string[], options: ToolOptions): Promise<ToolOutcome> => {
@@ -119,7 +119,7 @@ const running = new Set<EndedWithUs>();
 
 const ends = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Ends the tool if a signal ends this process. The tool has its own group, and gets no signals from a terminal or shell. */
+/** Ends the tool if a signal ends this process. The tool has its own process group, and gets no signals from a terminal or shell. */
 const endWithUs = (): EndedWithUs => {
 	if (running.size === 0) {
 		// In Bun, the ignored signals can be read only before a listener is added.
@@ -151,7 +151,7 @@ const stopListening = () => {
 };
 
 const dieWithTools = (signal: NodeJS.Signals) => {
-	// Another listener ends the tools itself, or survives the signal.
+	// Another listener for this signal ends the tools, or keeps this process alive.
 	if (process.listenerCount(signal) > 1) {
 		return;
 	}
@@ -166,7 +166,7 @@ const dieWithTools = (signal: NodeJS.Signals) => {
 	process.kill(process.pid, signal);
 };
 
-/** Returns the environment of tools. The C locale makes them print English messages, which are matched by words, and decimal points. */
+/** Returns the environment of tools. The C locale makes tools print decimal points and English messages, which this program matches. */
 const ownEnvironment = (): NodeJS.ProcessEnv => withoutSecrets({...process.env, LC_ALL: 'C'});
 
 const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {

@@ -7,13 +7,13 @@ import {runTool, type ToolFailure} from './spawn.js';
 export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: number; readonly status: string};
 
 const boundMs = 10_000;
-/** Seconds until the host has accepted the connection and its key. */
+/** Time limit for connecting to a host, including the key exchange. */
 export const connectSeconds = 5;
 export const mostBytes = 4_000_000;
 /** The longest text to keep from an error of another host or ssh. */
 const longestText = 300;
 
-/** Options that avoid password prompts and give the host no access, whatever the ssh config says: no agent, display, tunnel, terminal or command. */
+/** Options that override the ssh config: no password prompts, and no agent, display, tunnel, terminal or command for the host. */
 export const sshOptions: readonly string[] = [
 	'-aTx',
 	...['BatchMode=yes', `ConnectTimeout=${connectSeconds}`, 'ClearAllForwardings=yes', 'RemoteCommand=none'].flatMap(
@@ -85,7 +85,7 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 
 type Failed = {
 	readonly stderr: string;
-	/** On stdout, nologin says that the account may not log in. */
+	/** Can contain the message of nologin(8) that the account may not log in. */
 	readonly stdout: string;
 	readonly failure?: ToolFailure | undefined;
 	/** The exit code or signal to show if there is no message. */
@@ -107,16 +107,16 @@ const escapeSequence = /[\p{Control}--\s](?:\]\P{Control}*(?:[\p{Control}--\s]\\
 /** Removes escape sequences in linear time. `stripVTControlCharacters` of `node:util` takes quadratic time. */
 export const withoutEscapes = (text: string): string => text.replaceAll(escapeSequence, '');
 
-/** How the first and the last line of a JSON answer look: a list in square brackets, a record in braces. */
+/** The first and the last line of a JSON answer. A list is in square brackets, a record in braces. */
 const enclosures = {
 	list: {beginning: /^\[(?=\s*[\]\{])/gmv, end: ']\n'},
 	record: {beginning: /^\{(?=\s*["\}])/gmv, end: '}\n'},
 } as const;
 
-/** How many lines of a login script may look like the start of the answer. */
+/** Maximum number of lines to try as the start of the answer, because lines of a login script can look like one. */
 const mostBeginnings = 5;
 
-/** Parses JSON in output without the lines of login scripts around it, and without terminal escapes. */
+/** Parses the JSON in an output. Ignores lines of login scripts before and after the JSON, and terminal escapes. */
 function parseJson(text: string, kind: keyof typeof enclosures): unknown {
 	const {beginning, end} = enclosures[kind];
 	const plain = `${withoutEscapes(text).trimEnd()}\n`;
@@ -177,14 +177,14 @@ export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<
 /** The queue of another host, as printed by `queue --json` of this program or the Go program. Texts are untrusted. */
 type RemoteQueue = {
 	readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>;
-	/** The limit of our account there. Undefined without a limit, and for a version that does not say it. */
+	/** The limit of our account on that host. Undefined if there is no limit, or if that version does not report limits. */
 	readonly room?: AccountRoom | undefined;
 };
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const roomSchema = v.object({max_gpus: count, left_gpus: count, slack: v.optional(v.boolean())});
 
-/** Reads the limit of our account. An invalid one counts as none, because that host decides again. */
+/** Reads the limit of our account. An invalid limit counts as no limit, because that host checks the limit again. */
 function roomOf(value: unknown): AccountRoom | undefined {
 	const result = v.safeParse(roomSchema, value);
 	return result.success
@@ -200,7 +200,7 @@ const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.reco
 
 const longestQueue = 10_000;
 
-/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws like {@link remoteStatus}, and if that host's version has no queue. */
+/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws like {@link remoteStatus}, and `failed` if that version has no queue. */
 export async function remoteQueue(host: string, signal?: AbortSignal): Promise<RemoteQueue> {
 	const value = parseJson(await askHost(host, ['queue', '--json'], signal), 'record');
 	const result = v.safeParse(queueSchema, value);
@@ -213,7 +213,7 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 	return {entries, room: result.success ? roomOf(result.output['own_limit']) : undefined};
 }
 
-/** Asks another host for its report by ssh. The Go program has no flag for `by`, and only knows `user`. Throws like {@link remoteStatus}. */
+/** Asks another host for its report by ssh. The Go program can only report by `user`, and has no flag for `by`. Throws like {@link remoteStatus}. */
 export async function remoteReport(host: string, days: number, by: string): Promise<Readonly<Record<string, unknown>>> {
 	// A shell on that host interprets these words.
 	if (!/^[a-z]+$/v.test(by)) {

@@ -1,9 +1,9 @@
-/** Runs system tools that identify accounts. Root decides which programs these are, because a `getent` in the user's PATH could lie. */
+/** Runs system tools that identify accounts. Only directories of root are searched, because a `getent` in the user's PATH could lie. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {runTool} from './spawn.js';
 
-/** Only root can put programs here. The last directory is for NixOS. */
+/** The directories to search. Only root can put programs there. The last directory is for NixOS. */
 const directories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/run/current-system/sw/bin'];
 
 /** Returns the full path of a tool. If the tool is not installed, the file does not exist. */
@@ -16,7 +16,7 @@ export const systemEnvironment: Readonly<Record<string, string>> = {PATH: direct
 export const runSystemTool: typeof runTool = async (name, args, options) =>
 	runTool(systemTool(name), args, {...options, environment: systemEnvironment});
 
-/** Returns words that make a command end with this process, even after SIGKILL. Empty if util-linux lacks such a program. */
+/** Returns words that make a command end with this process, even after SIGKILL. Empty if setpriv(1) is not installed. */
 export function endsWithUs(): readonly string[] {
 	const tool = systemTool('setpriv');
 	return existsSync(tool) ? [tool, '--pdeathsig', 'TERM'] : [];

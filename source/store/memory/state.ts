@@ -17,7 +17,7 @@ export type State = {
 	jobs: string | undefined;
 	readonly jobRecords: Map<number, string>;
 	revision: string | undefined;
-	/** Id of the current run. A test that sets back the state must also set another run. */
+	/** Id of the current run. A test that restores an earlier state must also set another run. */
 	run: string;
 	/** The times of joining the queue, which give its order: microseconds since the epoch, by entry id. */
 	readonly scores: Map<string, number>;
@@ -183,7 +183,7 @@ function appendAudit({auditLog}: State, records: readonly string[]): void {
 	auditLog.splice(0, auditLog.length - auditCap);
 }
 
-/** Applies a plan completely or not at all. Returns false if a precondition or a write to the queue fails, or if another attempt was executed. */
+/** Applies a plan completely or not at all. Returns false if a precondition or a write to the queue fails, or if the change was already executed. */
 export function applyToState(state: State, {expect, writes, usage, audit, change}: RawPlan, now: number): boolean {
 	if (
 		(change !== undefined && state.changes.has(change.id)) ||

@@ -6,13 +6,13 @@ import {optionalText} from './json/write.js';
 
 const isTime = (value: number | undefined): value is number => value !== undefined && value >= 0 && value <= latestTime;
 
-/** Reads a time, and ignores anything else. An unreadable idle time only starts again. */
+/** Reads a time. Undefined for anything else, which only makes the idle time start again. */
 export function timeIn(fields: Fields | undefined, name: string): number | undefined {
 	const value = fields?.anyNumber(name);
 	return isTime(value) ? value : undefined;
 }
 
-/** Reads the start of a grace period on the machine's clock. A period without one is measured on the store's clock alone. */
+/** Reads the start of a grace period on the machine's clock. A period without such a start is measured only on the store's clock. */
 export function timerIn(fields: Fields | undefined): GraceTimer | undefined {
 	const timer = fields?.object('timer');
 	const clock = timer?.anyText('clock');

@@ -53,7 +53,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		: {...lease, ...part, ...(unknownFields !== undefined && {unknownFields})};
 }
 
-/** Reads which lease ended last on a free GPU. Returns undefined if that is missing or unreadable, which does not affect the GPU. */
+/** Reads the last lease of a free GPU. Returns undefined if the lease is missing or unreadable, which does not affect the GPU. */
 function readEnded(fields: Fields): EndedLease | undefined {
 	const ended = fields.object('ended');
 	const reason = ended?.anyText('reason');
@@ -72,7 +72,7 @@ function readEnded(fields: Fields): EndedLease | undefined {
 
 const mostLeft = 64;
 
-/** Reads left processes, stored as start times by pid. Skips invalid ones. */
+/** Reads the processes that a lease left behind, stored as start times by pid. Skips invalid entries. */
 const leftIn = (fields: Fields | undefined): readonly LeftProcess[] =>
 	Object.entries(fields?.rest() ?? {})
 		.slice(0, mostLeft)
@@ -217,7 +217,7 @@ export function encodeShares({
 	);
 }
 
-/** Encodes a free GPU, or returns undefined if no record is needed. `ended`, its last lease, is nested, so that its id is never taken for that of a current lease. */
+/** Encodes a free GPU. Undefined if no record is needed. `ended` is nested, so that the id of the last lease is not mistaken for a current id. */
 export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease): string | undefined =>
 	lastReleased === undefined
 		? undefined

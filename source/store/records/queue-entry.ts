@@ -30,7 +30,7 @@ function readOutage(item: Fields, mig?: NotedOutage['mig']): NotedOutage | undef
 		: {gpu, mig, kind, detail: item.anyText('detail'), since};
 }
 
-/** Reads the noted outages. Outages of MIG instances are stored separately, because old versions would assume that the whole GPU is out of service. */
+/** Reads the noted outages. Outages of MIG instances are stored separately, because old versions would treat the whole GPU as out of service. */
 function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	const notes = [
 		...fields.records('unavailable_gpus', (item) => readOutage(item)),
@@ -54,7 +54,7 @@ function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] 
 		.filter((one): one is EligibleInstance => one.gpu !== undefined && one.uuid !== undefined);
 }
 
-/** Reads the Unix groups that have limits. An unreadable list counts as none, which does not affect the entry. */
+/** Reads the Unix groups that have limits. An unreadable list counts as empty, which does not affect the entry. */
 function readGroups(fields: Fields): QueueEntry['groups'] {
 	const groups = fields.anyList('limit_groups').filter((item) => typeof item === 'string');
 	return groups.length === 0 ? undefined : groups;

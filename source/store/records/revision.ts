@@ -17,7 +17,7 @@ function wordsOf(raw: string | undefined) {
 		: undefined;
 }
 
-/** Decodes the revision. Invalid or absent means that this program has never written to the store. Without `run`, assumes the run of the last commit. */
+/** Decodes the revision. If invalid or missing, this program has never written to the store. Without `run`, assumes the run of the last commit. */
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
 	const stored = wordsOf(raw);
 	if (stored === undefined) {
@@ -31,7 +31,7 @@ export function decodeRevision(raw: string | undefined, run: string | undefined)
 			{count, base: count, run, since: undefined, raw};
 }
 
-/** Encodes the revision after one more commit. The old one must be decoded for this run. `restored` is the count up to which the commit restores data. */
+/** Encodes the revision after one more commit. The old revision must be of the current run. `restored` is the count up to which data is restored. */
 export function encodeNextRevision({count, base, run, since}: Revision, now: number, restored?: number): string {
 	const isBeginning = since === undefined || restored !== undefined;
 	return [Math.max(count, restored ?? 0) + 1, restored ?? base, Math.floor(isBeginning ? now : since), run].join(' ');

@@ -5,7 +5,7 @@ import {optionalText, writeRecord} from './json/write.js';
 
 type Problem = {readonly problem: string};
 
-/** Decodes a record with settings by key. Never throws: returns a problem of the record as text. */
+/** Decodes a record with settings by key. Never throws: if the record is invalid, returns the problem as text. */
 function readMap<Key, Value>(
 	raw: string | undefined,
 	name: string,

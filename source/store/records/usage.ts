@@ -57,8 +57,8 @@ export const encodeUsage = (usage: UsageRecord): string =>
 	});
 
 /**
-Returns one or two texts, one of which is in each record of this user: the label as encoded by this program, and by Go, which escapes HTML. A note cannot
-contain them, because their quotes would be escaped.
+Returns one or two texts. Each record of this user contains one of them: the label as this program encodes it, or as Go does, which escapes HTML. A
+note cannot contain these texts, because their quotes would be escaped.
 */
 export function usageNeedles(user: string): readonly string[] {
 	const ours = `"user":${JSON.stringify(user.toWellFormed())}`;

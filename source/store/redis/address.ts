@@ -71,7 +71,7 @@ const loopback = new Set(['localhost', '127.0.0.1', '::1']);
 
 const hostOf = (host: string): string => (loopback.has(host.toLowerCase()) ? 'localhost' : host.toLowerCase());
 
-/** Whether both locations are the same server, so that credentials for one may be sent to the other. All names in `loopback` are equal. */
+/** Whether both locations are the same server, so that both may get the same credentials. All names in `loopback` count as the same host. */
 export const isSameServer = (a: RedisLocation, b: RedisLocation): boolean =>
 	a.socket === undefined && b.socket === undefined
 		? a.port === b.port && hostOf(a.host) === hostOf(b.host)

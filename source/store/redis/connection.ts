@@ -1,4 +1,4 @@
-/** A connection to Redis with clear errors. ioredis restores lost connections. This class decides which operations wait for the new one, and for how long. */
+/** Connects to Redis, with clear errors. ioredis restores lost connections. This class decides which operations wait meanwhile, and for how long. */
 import {once, setMaxListeners} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Redis} from 'ioredis';
@@ -21,7 +21,7 @@ import {
 /** Time limit for one operation, and for opening the connection. */
 const patienceMs = 5000;
 
-/** How long after a loss operations wait for the connection. Later operations fail at once. On a busy machine, 1.5 s was sometimes too short. */
+/** How long operations wait for the connection after a loss. Operations after this time fail at once. On a busy machine, 1.5 s can be too short. */
 const graceMs = 3000;
 
 /** Maximum size of an answer, far more than any answer has. The parser keeps an answer in memory until it is complete. */
@@ -35,7 +35,7 @@ type ConnectionHooks = {
 	readonly keepReconnecting: boolean;
 	/** Called with each new connection, before other commands. */
 	readonly prepare: (client: Redis) => Promise<unknown>;
-	/** Whether opening waits for `prepare`. Operations on later connections always do. */
+	/** Whether opening waits for `prepare`. After a reconnection, operations always wait for `prepare`. */
 	readonly preparesFirst: boolean;
 	readonly lost?: (reason: string) => void;
 	readonly restored?: () => void;
@@ -102,7 +102,7 @@ export class Connection {
 		const cause = isEndless ? this.#lastError : error;
 		const isSilent = hasTimedOut(error);
 		if (isSilent) {
-			// If nothing has arrived for this long, the connection may be dead although no error was reported.
+			// If nothing has arrived within the time limit, the connection may be dead although no error was reported.
 			this.#lastError = error;
 			this.#reconnect(stream);
 		}
@@ -225,7 +225,7 @@ export class Connection {
 		}
 	}
 
-	/** Sends a command. Repeats it after a short loss, a failover or loading, if it was not executed, or if it `isRepeatable` (a second execution is harmless). */
+	/** Sends a command. After a short loss, a failover or loading, repeats a command that was not executed or that can harmlessly be repeated. */
 	async run<Result>(
 		send: (client: Redis) => Promise<Result>,
 		{isRepeatable}: {readonly isRepeatable: boolean},

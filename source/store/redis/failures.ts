@@ -1,4 +1,4 @@
-/** Turns Redis failures into errors for the user. They omit the original error, because ioredis adds the command to it: AUTH contains the password. */
+/** Turns Redis failures into errors for the user. Omits the original error, to which ioredis adds the command: AUTH contains the password. */
 import {CanhazgpuError, codeOf} from '../../errors.js';
 import {poolGarbage} from '../records/index.js';
 import type {Endpoint} from './address.js';
@@ -28,7 +28,7 @@ function wordOf(error: Error): string {
 	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
 
-/** Returns how to retry a command that was not executed. `again`: in a moment. `elsewhere`: on a new connection, because this server is now a replica. */
+/** Returns how to retry a command that was not executed. `again`: soon. `elsewhere`: on a new connection, because the server became a replica. */
 export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
 	if (!isReply(error)) {
 		return undefined;
@@ -51,7 +51,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['EACCES', 'permission denied'],
 ]);
 
-/** The server has sent more bytes than any answer has, and its answer is still not complete. */
+/** The error if the server has sent more bytes than any answer has, and the answer is still not complete. */
 export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }
@@ -65,7 +65,7 @@ export const isMistake = (error: unknown): boolean =>
 
 export const hasTimedOut = (error: unknown): boolean => error instanceof Error && /timed out/iv.test(error.message);
 
-/** Whether an error only says that the connection has ended, and not why. */
+/** Whether an error says that the connection has ended, but does not say why. */
 export const isCut = (error: unknown): boolean =>
 	error instanceof Error && /closed|writeable|retries|econnreset|epipe/iv.test(error.message);
 

@@ -36,7 +36,7 @@ type Scripted = Redis & {
 
 const outcomes: readonly CommitOutcome[] = ['done', 'conflict', 'locked'];
 
-/** Connects to a pool in Redis. Throws `store-unreachable`, `store-refused` for a missing database, or `config` for an invalid URL, within about 5 s. */
+/** Connects to a pool in Redis. Throws `store-unreachable` within about 5 s, `store-refused` for a missing database, `config` for an invalid URL. */
 export async function openRedisStore({keepReconnecting, ...address}: RedisStoreOptions): Promise<Store> {
 	const endpoint = endpointOf(address);
 	const uptime = new Uptime();
@@ -69,7 +69,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				(reply) => parseReadReply(reply, endpoint),
 			);
 			if (typeof read.pool.gpuCount === 'string' && read.pool.provider === undefined) {
-				// Old pools of the Go program have no key for the provider. Adds the key, unless this client has read-only access and can only read the pool.
+				// Old pools of the Go program have no key for the provider. Adds the key. A client with read-only access can still read the pool without it.
 				await connection.client.setnx(keys.provider, earlyProvider).catch(() => undefined);
 			}
 
@@ -87,7 +87,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 					},
 				);
 			} catch (error) {
-				// The caller must learn that the store is unreachable. After any other error, such as an entry that is not a string, it reads the whole pool instead.
+				// The caller must know if the store is unreachable. After any other error, such as an entry that is no string, the caller reads the whole pool.
 				if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 					throw error;
 				}

@@ -9,7 +9,7 @@ import {readingScript} from './script.js';
 
 type Scripted = Redis & {readonly readJobsBuffer: (...values: readonly number[]) => Promise<unknown>};
 
-/** How often the records are read again if the index changed during the read. */
+/** How often the records are read if the index changes during each read. */
 const mostReads = 5;
 
 export function createJobReader(connection: Connection): Store['readJobs'] {

@@ -1,4 +1,4 @@
-/** The keys in Redis. The Go program knows only gpuCount, provider, queue, history, the GPU and entry keys, and allocationLock, its own lock for grants. */
+/** The keys in Redis. The Go program knows only gpuCount, provider, queue, history, the GPU and entry keys, and allocationLock, its lock. */
 export const keys = {
 	gpuCount: 'canhazgpu:gpu_count',
 	provider: 'canhazgpu:provider',
@@ -8,7 +8,7 @@ export const keys = {
 	drains: 'canhazgpu:drain',
 	alerts: 'canhazgpu:notices',
 	policy: 'canhazgpu:policy',
-	/** The number of commits, which shows readers that commits were lost. */
+	/** The number of commits, from which readers notice that commits were lost. */
 	revision: 'canhazgpu:revision',
 	/**
 	When each user last used each GPU, as a hash computed from the history. The field `user LABEL` contains `GPU END_SECONDS` for each GPU. The field
@@ -31,7 +31,7 @@ export const keys = {
 
 export const eventChannel = 'canhazgpu:events';
 
-/** Separate from {@link eventChannel}, so that no process reads the pool after a scan. */
+/** The channel for scans. On {@link eventChannel}, each message would make all listeners read the pool. */
 export const scanChannel = 'canhazgpu:scans';
 
 export const gpuKeyPrefix = 'canhazgpu:gpu:';

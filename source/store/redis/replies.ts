@@ -41,7 +41,7 @@ export function listOf<Item>(reply: unknown, itemOf: (reply: unknown) => Item): 
 	return reply.map((item) => itemOf(item));
 }
 
-/** Returns the answer of a script. Throws WrongShape unless it is one of these words. */
+/** Returns the answer of a script. Throws WrongShape if the answer is not one of these words. */
 export function wordOf<Word extends string>(reply: unknown, words: readonly Word[]): Word {
 	const word = words.find((each) => each === reply);
 	if (word === undefined) {

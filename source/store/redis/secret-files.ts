@@ -58,7 +58,7 @@ export function readPasswordFile(file: string): string {
 }
 
 export type TlsFiles = {
-	/** Files with the certificate of the private authority that signed the server's, and with that of this client. The latter can contain the key. */
+	/** The certificate files of the private authority for the server, and of this client. The client's file can contain its key, too. */
 	readonly authority?: string | undefined;
 	readonly certificate?: string | undefined;
 	readonly key?: string | undefined;

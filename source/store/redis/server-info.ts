@@ -18,7 +18,7 @@ async function infoText(client: Redis, section = 'default'): Promise<string> {
 
 /** The minimum uptime of the server, and the id of its run. Each connection asks the server once, and then counts the uptime itself. */
 export class Uptime {
-	/** When the server started, in ms on this process's monotonic clock. Before the first answer, when this object was created. */
+	/** When the server started, in ms on this process's monotonic clock. Before the first answer, the time when this object was created. */
 	#startedAt = performance.now();
 	#run: string | undefined;
 
@@ -33,7 +33,7 @@ export class Uptime {
 		const information = await infoText(client, 'server');
 		const seconds = /^uptime_in_seconds:(?<seconds>\d+)/mv.exec(information)?.groups?.['seconds'];
 		this.#run = /^run_id:(?<run>\w+)/mv.exec(information)?.groups?.['run'];
-		// The server computes its uptime from two times in whole seconds, so it may be almost a second less.
+		// The server computes its uptime from two times in whole seconds, so the true uptime may be almost a second less.
 		this.#startedAt = asked - Math.max(0, Number(seconds ?? 0) - 1) * 1000;
 	}
 

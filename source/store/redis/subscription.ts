@@ -14,7 +14,7 @@ export type ChannelListener = {
 
 type Listening = {readonly channel: string; readonly listener: ChannelListener; readonly keepReconnecting: boolean};
 
-/** Listens to a channel. Resolves once the subscription is active, with a function that ends it. */
+/** Listens to a channel. Resolves when the subscription is active, with a function that unsubscribes. */
 export async function subscribe(
 	endpoint: Endpoint,
 	{channel, listener, keepReconnecting}: Listening,

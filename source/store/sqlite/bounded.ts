@@ -1,4 +1,4 @@
-/** Limits how much is read from a database, because accounts that share a pool can write endless rows and texts to its file. This also limits the time. */
+/** Limits how much is read from a database, and so the time, because accounts that share a pool can write endless rows and texts to its file. */
 import type {DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
 import {changedByHand, databaseProblem} from './failures.js';
 
@@ -43,7 +43,7 @@ function checkRow(row: Row, path: string): number {
 /** Node's errors for stored values that JavaScript cannot represent, such as a 64-bit number or a text that is too long. */
 const valueErrors: ReadonlySet<string | undefined> = new Set(['ERR_OUT_OF_RANGE', 'ERR_STRING_TOO_LONG']);
 
-/** Runs a read. Turns Node's errors about such values into problems of the file, because they are no bugs of this program. */
+/** Runs a read. Turns {@link valueErrors} into problems of the file, because such errors are not bugs of this program. */
 function within<Result>(path: string, read: () => Result): Result {
 	try {
 		return read();
@@ -58,7 +58,7 @@ function within<Result>(path: string, read: () => Result): Result {
 
 type Ordered = (parameters: readonly SQLInputValue[]) => readonly SQLInputValue[];
 
-/** Compiles a statement with numbered parameters such as `?1`. Node before 22.20 and 24.7 cannot bind parameters by number, so they are reordered. */
+/** Compiles a statement with numbered parameters such as `?1`. Node before 22.20 and 24.7 cannot bind by number, so parameters are reordered. */
 function compile(database: DatabaseSync, text: string): {readonly statement: StatementSync; readonly inOrder: Ordered} {
 	const numbers = Array.from(text.matchAll(/\?(?<number>\d+)/gv), ({groups}) => Number(groups!['number']));
 	return numbers.length === 0

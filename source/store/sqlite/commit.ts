@@ -44,7 +44,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 	}
 }
 
-/** Number of changes to remember, so that a repeated change is recognized. SQLite needs fewer than Redis, because no request is on its way through a network. */
+/** Number of changes to remember, to recognize a repeated change. Fewer than in Redis are enough, because no network delays requests. */
 const changesKept = 1000;
 
 /** Whether a write to the queue is possible. A second join would lose the entry's position, and an entry without a position would never be found. */

@@ -1,8 +1,8 @@
 /**
 A database that several accounts share, opened for each transaction and closed after it.
 A transaction locks the database exclusively (`locking_mode = EXCLUSIVE`). SQLite then keeps the index of the journal in its own memory, and never
-maps a file that others could truncate. The journal is a WAL that is created together with the database and never deleted, so that nobody but the
-owner needs to create files in the pool's directory, and no rollback journal is ever played back. If the database is replaced or its journal is
+maps a file that others could truncate. The journal is a WAL that is created together with the database and never deleted, so that only the owner
+needs to create files in the pool's directory, and no rollback journal is ever played back. If the database is replaced or its journal is
 lost, later transactions can still succeed.
 */
 import {dirname} from 'node:path';
@@ -38,14 +38,14 @@ const rarestTryMs = 250;
 const longWaitMs = 3000;
 const longWaitersTryMs = 120;
 
-/** Returns a random pause, because equal pauses would end at the same time. Each attempt takes 0.1 ms of CPU time and slows down the process with the lock. */
+/** Returns a random pause, because equal pauses would end at the same time. Each attempt takes 0.1 ms of CPU time and slows down the lock holder. */
 const pauseMs = (waitedMs: number): number =>
 	1 + Math.random() * (waitedMs < longWaitMs ? Math.min(waitedMs + 1, rarestTryMs) : longWaitersTryMs);
 
 export type Form<Name extends string> = {
-	/** Creates all missing tables in a separate transaction. The database is either an old one, or new and not visible to others yet. */
+	/** Creates all missing tables in a separate transaction. The database is either old, or new and not visible to others yet. */
 	readonly prepare: (database: DatabaseSync, path: string) => void;
-	/** Returns false if `prepare` must complete an old database. Changes nothing. Throws for a database of another program or a later version, or without tables. */
+	/** Whether all tables exist. If not, `prepare` creates them. Throws for a database without tables, of another program or of a later version. */
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
 	/** Whether commits survive a power failure. */
 	readonly isDurable: boolean;
@@ -92,7 +92,7 @@ const urlOf = (path: string): URL => {
 	return url;
 };
 
-/** Opens an existing database. SQLite creates no file, and does not wait for a lock, because that would block the whole process. */
+/** Opens an existing database. SQLite creates no file. It waits for no lock either, because waiting would block the whole process. */
 const openExisting = (path: string): DatabaseSync => {
 	const {DatabaseSync} = loadSqlite();
 	const url = urlOf(path);
@@ -102,7 +102,7 @@ const openExisting = (path: string): DatabaseSync => {
 
 /** A lock file that admits one process at a time to a database. */
 type Gate = {
-	/** Throws SQLite's error while another process is inside. */
+	/** Enters the gate. Throws SQLite's error if another process is inside. */
 	readonly enter: () => void;
 	readonly close: () => void;
 };
@@ -113,8 +113,8 @@ const openGate: Gate = {enter: nothing, close: nothing};
 
 /**
 Returns the gate, which is SQLite's lock on an empty file. Without a gate, many processes would block each other, because a process that finds the
-database locked has already taken a shared lock on it. Trying to enter the gate is cheap. If the file is missing, a link or not empty, no gate is used,
-because SQLite would treat the file as a database and change it.
+database locked has already taken a shared lock on it. Trying to enter the gate is cheap. If the file is missing, a link or not empty, no gate is
+used, because SQLite would treat the file as a database and change it.
 */
 function gateOf(path: string): Gate {
 	if (!isPlainLock(path)) {
@@ -162,11 +162,11 @@ function gateOf(path: string): Gate {
 	};
 }
 
-/** Signals that stop a background job when it uses the terminal. The kernel sends them to the whole process group of the job, including this process. */
+/** Signals that stop a background job when it uses the terminal. The kernel sends them to the job's whole process group, including this process. */
 const stopSignals = ['SIGTTIN', 'SIGTTOU'] as const;
 
 /**
-Ignores these signals while this process holds a lock, because other processes would have to wait until this one continues. Until the returned function
+Ignores these signals while this process has a lock, because other processes would have to wait until it continues. Until the returned function
 is called, nothing may be written to a terminal: the kernel would refuse the write and send the signal again and again.
 */
 function holdOffStops(): () => void {
@@ -192,7 +192,7 @@ function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	}
 }
 
-/** Throws unless the database has the settings of {@link makeDatabase}. Otherwise SQLite could play back a forged journal, or search for a free page forever. */
+/** Throws if the database lacks the settings of {@link makeDatabase}. SQLite could then play back a forged journal, or search for a page forever. */
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
 	if (ask('journal_mode') !== 'wal') {
@@ -204,7 +204,7 @@ function requireOurKind(connection: DatabaseSync, path: string): void {
 	}
 }
 
-/** Closes the database and creates the journal again. SQLite deletes the journal if this account may, and other accounts could not create it. */
+/** Closes the database, and creates the journal again if SQLite has deleted it. Other accounts could not create the journal. */
 function close(database: DatabaseSync, path: string): void {
 	try {
 		database.close();
@@ -246,7 +246,7 @@ export class Database<Name extends string> {
 		this.#form = form;
 	}
 
-	/** Runs a transaction. `work` must be synchronous, and returns whether to commit, a result, and what to do after the commit, while the lock is still held. */
+	/** Runs a transaction. `work` must be synchronous. It returns whether to commit, a result, and `kept`, which is called after the commit. */
 	async write<Result>(
 		work: (statements: Statements<Name>) => {
 			readonly isKept: boolean;
@@ -319,7 +319,7 @@ export class Database<Name extends string> {
 		}
 	}
 
-	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` returns whether an error proves that nothing changed. */
+	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` returns whether an error changed nothing. */
 	async #whenFree<Result>(work: () => Result, isUndone = () => false): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();

@@ -1,5 +1,5 @@
 /**
-The newest events of the pool, stored in the database, and the last ones also in a small signal file, which is cheap to read. Listeners open the
+Stores the newest events of the pool in the database, and the last few also in a small signal file, which is cheap to read. Listeners open the
 database only if the file lacks events that they have missed. Heartbeats are not events, so they wake no listener.
 */
 import {Buffer} from 'node:buffer';
@@ -23,7 +23,7 @@ const longestSignalBytes = 8192;
 export type RecentEvents = {
 	/** Number of events since the pool was created. */
 	readonly sequence: number;
-	/** The newest events, encoded, oldest first. Empty for an event that was too long. */
+	/** The newest events, encoded, oldest first. An event that was too long is an empty text. */
 	readonly recent: readonly string[];
 };
 
@@ -70,7 +70,7 @@ const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 /** Decodes the line of the signal file. Every account of the pool can write to the file, so its contents are only used to wake listeners. */
 export const decodeSignal = (text: string): RecentEvents | undefined => parse(text);
 
-/** Writes events to the signal file while the database is locked, and returns the line. A failure only delays listeners, which also check the database. */
+/** Writes events to the signal file while the database is locked. Returns the line. A failure only delays listeners: they also check the database. */
 export function signal(path: string, events: RecentEvents): string {
 	const text = encodeSignal(events);
 	try {
@@ -96,7 +96,7 @@ export function signal(path: string, events: RecentEvents): string {
 	return text;
 }
 
-/** A buffer for all reads, which are synchronous and so never need it at the same time. */
+/** A buffer for all reads, which never overlap, because they are synchronous. */
 const signalBytes = Buffer.alloc(longestSignalBytes);
 
 export function readSignal(path: string): string | undefined {

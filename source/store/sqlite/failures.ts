@@ -83,7 +83,7 @@ function lockedProblem(path: string): Problem {
 		: [`is locked by process ${holder.pid}`, `Try again. To see what it is: ps -fp ${holder.pid}`];
 }
 
-/** Turns errors of SQLite and of the file system into errors for users, and returns others, which are bugs. `isUndone` means that nothing was changed. */
+/** Turns errors of SQLite and of the file system into errors for users. Returns other errors, which are bugs. `isUndone`: nothing was changed. */
 export function explain(error: unknown, path: string, isUndone = false): unknown {
 	const code = primaryCode(error) ?? systemCode(error);
 	if (code === undefined) {

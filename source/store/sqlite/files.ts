@@ -1,7 +1,7 @@
 /**
 The files of the embedded pool: who may replace them, how they are created, and where SQLite's locks do not work. SQLite opens files by name. So only
-the owner may write in a pool's directory, and every file that other accounts write to is created together with the pool. They can change the contents
-of these files, but only the owner can replace a file with a link, a FIFO or another file.
+the owner may write in a pool's directory, and every file that other accounts write to is created together with the pool. The other accounts can
+change the contents of these files, but only the owner can replace a file with a link, a FIFO or another file.
 */
 import {
 	accessSync,
@@ -79,10 +79,10 @@ const isSticky = ({mode}: {readonly mode: number}): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	(mode & 0o1000) !== 0;
 
-/** Whether this process must trust an account anyway, because it is root or its own account. */
+/** Whether an account is root or this process's own account, which are both trusted anyway. */
 const isTrusted = (uid: number): boolean => uid === 0 || uid === process.geteuid?.();
 
-/** Returns whether the file at this path is a database or could be one. Throws `store-unreachable` if unknown, so that no other pool is used instead. */
+/** Whether there is a file that is or could be a database. Throws `store-unreachable` if unknown, so that no other pool is used instead. */
 export function embeddedPoolExists(path: string): boolean {
 	const status = explained(path, () => lstatSync(path, {throwIfNoEntry: false}));
 	return status !== undefined && !status.isDirectory();
@@ -180,7 +180,7 @@ function checkFile(path: string): void {
 		]);
 	}
 
-	// This program only uses a WAL, so a rollback journal is foreign. SQLite would play it back, and old versions of SQLite delete any file that it names.
+	// This program only uses a WAL, so a rollback journal is foreign. SQLite would play it back, and old versions would delete any file named in it.
 	if (lstatSync(`${path}-journal`, {throwIfNoEntry: false}) !== undefined) {
 		throw databaseProblem(path, [
 			'has a rollback journal beside it, which canhazgpu never makes',
@@ -238,7 +238,7 @@ function createDirectory(path: string, {directoryMode, gid}: Audience): void {
 	}
 }
 
-/** Creates a file atomically with its permissions, or keeps an existing file. `fill` gets the path of the empty file before anybody else can see it. */
+/** Creates a file atomically with its permissions, or keeps an existing file. `fill` gets the path of the empty file before others can see it. */
 function createFile(
 	path: string,
 	{fileMode, gid}: Pick<Audience, 'fileMode' | 'gid'>,
@@ -264,7 +264,7 @@ function createFile(
 	}
 }
 
-/** Creates a missing directory and database for this audience. `fill` creates the tables. Throws if others could replace them, and for file errors. */
+/** Creates a missing directory and database for this audience. `fill` creates the tables. Throws file errors, and if others could replace them. */
 export function createLocation(
 	path: string,
 	audience: Audience,
@@ -319,7 +319,7 @@ export function createBesides(path: string): void {
 			}
 		}
 	} catch {
-		// Whatever needs the missing file will report the failure.
+		// The code that needs the missing file reports the failure.
 	}
 }
 
@@ -330,7 +330,7 @@ Must be called by the directory's owner or by root. Returns what was done, in se
 */
 export const closeDirectory = (path: string): readonly string[] => explained(path, () => closeOpenDirectory(path));
 
-/** Whether root or this account created the database. Rejects a file with a second name, which could be any file of these accounts. */
+/** Whether root or this account created the database. False for a file with a second name, which could be any file of these accounts. */
 function isOwnDatabase(path: string): boolean {
 	const status = lstatSync(path, {throwIfNoEntry: false});
 	return status?.isFile() === true && isTrusted(status.uid) && status.nlink === 1;

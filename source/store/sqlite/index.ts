@@ -83,7 +83,7 @@ type PageRow = {
 
 type PageQuestion = readonly [endSecond: number, raw: string, toSecond: number, size: number];
 
-/** Yields the lines of a text, a few at a time, which is cheaper than a list of all. Each line is a record, because JSON has no line breaks. */
+/** Yields the lines of a text, a few at a time, which is cheaper than a list of all lines. Each line is a record, because JSON has no line breaks. */
 function* linesOf(text: string): Generator<readonly string[]> {
 	let lines: string[] = [];
 	let start = 0;
@@ -102,7 +102,7 @@ function* linesOf(text: string): Generator<readonly string[]> {
 	yield lines;
 }
 
-/** Streams the usage records of the given seconds in pages, oldest first. Each page is a separate transaction, so a long report blocks no other process. */
+/** Streams the usage records of the given seconds in pages, oldest first. Each page is a separate transaction, so long reports block no process. */
 async function* readPages(database: PoolDatabase, fromTime: number, toTime: number): AsyncGenerator<readonly string[]> {
 	let after: UsageRow = {endSecond: Math.floor(fromTime), raw: ''};
 	for (;;) {
@@ -123,7 +123,7 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 			return;
 		}
 
-		// The last line is the last record, unless a record contains line breaks. Asking SQLite would take half as long as reading the page.
+		// The last line is the last record, unless a record contains line breaks. Asking SQLite for it would take half as long as reading the page.
 		const isLastKnown = long === undefined && lineCount === row.records;
 		const end = isLastKnown
 			? {endSecond: row.lastSecond, raw: row.lines.slice(row.lines.lastIndexOf('\n') + 1)}

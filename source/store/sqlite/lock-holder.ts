@@ -68,9 +68,9 @@ type Evidence = {
 const ofSystem: Evidence = {changeOf, holderOf: lockHolder};
 
 /**
-Determines whether the processes that wait for a lock are stuck. On a busy machine, hundreds may wait for minutes, which is no error as long as some
-succeed. They are stuck if nothing was committed for long and the same process holds the lock all the time. The kernel is asked for this process only
-after a standstill, because no process of the machine can take a lock while the kernel lists all locks.
+Determines whether the processes that wait for a lock are stuck. On a busy machine, hundreds of them may wait for minutes, which is no error if others
+succeed. They are stuck if nothing was committed for a long time and the same process holds the lock all the time. The kernel is asked for that
+process only after a standstill, because no process of the machine can take a lock while the kernel lists all locks.
 @returns A function to call after each attempt, with the monotonic time.
 */
 export function createStandstill(path: string, evidence: Evidence = ofSystem): (nowMs: number) => boolean {

@@ -8,7 +8,7 @@ import {decodeSignal, readEvents, readSignal, type RecentEvents} from './events.
 import type {poolStatements} from './statements.js';
 import {Watch} from './watch.js';
 
-/** Changes without a signal, for example because a process was killed after its commit, are noticed after this time. */
+/** Time after which changes without a signal are noticed. A signal is missing if a process was killed after its commit, for example. */
 const unsignalledMs = 20_000;
 
 type PoolWatch = {
@@ -23,7 +23,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	let identity: string | undefined;
 	let sequence = 0;
 	let ownSignal: string | undefined;
-	/** False if the database has changed and must be read, because there may have been a change without a signal. */
+	/** False if the database must be read, because it has changed, possibly without a signal. */
 	let isSignalEnough = true;
 	let lastChange: {readonly atMs: number; readonly change: string} | undefined;
 
@@ -93,7 +93,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	return {
 		add: async (listener) => watch.add(listener),
 		publishOwn(raw, ownSequence, signalled) {
-			// If other processes had events before this one, all of them are published when the signal is read.
+			// If other processes had events before this event, all events are published when the signal is read.
 			if (ownSequence === sequence + 1) {
 				sequence = ownSequence;
 				ownSignal = signalled;

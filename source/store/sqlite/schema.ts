@@ -39,7 +39,7 @@ type SchemaRow = {readonly type: string; readonly name: string; readonly sql: un
 /** Returns how many of the known tables exist. Throws a CanhazgpuError for anything else, such as a foreign table or an endless trigger. */
 export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): number {
 	const found = new Set<string>();
-	// More than 100 rows include foreign ones, which are then among the first 100.
+	// If there are more than 100 rows, some of the first 100 are foreign.
 	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema LIMIT 100').all() as SchemaRow[];
 	for (const {type, name, sql} of rows) {
 		// SQLite itself creates an index for UNIQUE, without an SQL text.

@@ -44,7 +44,7 @@ export const poolStatements = {
 	queue: `SELECT ${id}, ${raw} FROM queue ORDER BY place`,
 	queueIds: `SELECT ${id} FROM queue ORDER BY place LIMIT ?`,
 	entry: `SELECT ${raw} FROM queue WHERE id = ?`,
-	/** Adds an entry to the queue. Its position is the time of joining in microseconds, so that a lost entry can get it back. Old versions counted from 1. */
+	/** Adds an entry to the queue. The position is the time of joining in microseconds, to restore lost entries there. Old versions counted from 1. */
 	join: 'INSERT INTO queue (place, id, raw) VALUES (max(?3, (SELECT coalesce(max(place), 0) + 1 FROM queue)), ?1, ?2)',
 	idAt: 'SELECT 1 FROM queue WHERE place = ?',
 	joinAt: 'INSERT INTO queue (place, id, raw) VALUES (?3, ?1, ?2)',
@@ -55,7 +55,7 @@ export const poolStatements = {
 		SELECT ${raw} FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
 		WHERE user = ?2 ORDER BY end_second DESC, raw DESC
 	`,
-	/** Reads a page of usage records as one text with a line for each record, which takes half as long as a row for each. Long records are only counted. */
+	/** Reads a page of usage records as one text with a line per record, which takes half as long as a row per record. Long records are only counted. */
 	usagePage: `
 		SELECT coalesce(group_concat(record, char(10)), '') AS lines, count(*) AS records,
 			count(*) - count(record) AS longRecords, coalesce(max(end_second), 0) AS lastSecond

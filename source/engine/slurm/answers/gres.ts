@@ -1,10 +1,10 @@
 /**
-Generic resources in Slurm's notation: of a node (`gpu:a100:4(S:0-1),shard:16`), of a job there (`gpu:a100:2(IDX:0,3)`), and requested
-(`gres:gpu:2`, since Slurm 23.11 `gres/gpu:2`). See the manual of gres.conf.
+Parses generic resources in Slurm's notation: those of a node (`gpu:a100:4(S:0-1),shard:16`), those of a job on a node (`gpu:a100:2(IDX:0,3)`), and
+those of a request (`gres:gpu:2`, since Slurm 23.11 `gres/gpu:2`). See the manual of gres.conf.
 */
 import {rangeNumbers, splitOutside} from './host-list.js';
 
-/** GPUs of one type. Undefined if the cluster has no types. */
+/** GPUs of one type. `type` is undefined if the cluster has no types. */
 export type GpuKind = {readonly type: string | undefined; readonly count: number};
 
 type Part = {
@@ -47,14 +47,14 @@ export const shardCount = (gres: string): number =>
 		.filter(({name}) => name === 'shard')
 		.reduce((sum, {count}) => sum + count, 0);
 
-/** Parts of GPUs, which several jobs can share. */
+/** Names of resources that are parts of GPUs, so that several jobs can share a GPU. */
 const sharedNames = ['shard', 'mps'] as const;
 type SharedName = (typeof sharedNames)[number];
 
 export type HeldGres = {
 	/** GPUs that the job has alone, by their numbers on the node. */
 	readonly gpus: readonly number[];
-	/** The number of GPUs that Slurm does not identify. */
+	/** The number of further GPUs, whose numbers Slurm does not show. */
 	readonly unnamed: number;
 	/** Shards, or MPS percentage, by GPU. */
 	readonly shards: ReadonlyMap<number, number>;

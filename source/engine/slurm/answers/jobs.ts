@@ -1,4 +1,4 @@
-/** Reads `squeue --json` of Slurm 21.08 to 24.11: all jobs, including recently ended ones. Numbers are objects since 23.02, and states are lists since 23.11. */
+/** Parses `squeue --json` of Slurm 21.08 to 24.11, which has recently ended jobs, too. Numbers are objects since 23.02, states lists since 23.11. */
 import {CanhazgpuError} from '../../../errors.js';
 import {heldGres, wantedGres, wantedShares, type GpuKind, type HeldGres, type WantedShares} from './gres.js';
 import {hostsOf} from './host-list.js';
@@ -29,7 +29,7 @@ export type SlurmJob = {
 	readonly submitTime: number;
 	/** The expected start of a pending job. */
 	readonly startTime?: number;
-	/** When an ended job ended, or when a job will end at the latest. Absent without a time limit, and while a suspended job's limit does not run. */
+	/** The end of an ended job, or the latest end of another job. Absent without a time limit, and for a suspended job, whose limit is paused. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
 	/** Exit code of an ended job. 0 while it runs. */
@@ -89,7 +89,7 @@ function stateOf(words: readonly string[]): SlurmJob['state'] {
 	return words.includes('PENDING') ? 'pending' : words.some((word) => endedStates.has(word)) ? 'ended' : 'holding';
 }
 
-/** Before Slurm 23.11, a job in cleanup is only `COMPLETING`, and its reason says how it ended. */
+/** States by reason. Before Slurm 23.11, the state of a job in cleanup is only `COMPLETING`, and the reason says how the job ended. */
 const endByReason: ReadonlyMap<string, string> = new Map([
 	['TimeLimit', 'TIMEOUT'],
 	['NodeDown', 'NODE_FAIL'],
@@ -110,7 +110,7 @@ function exitCodeOf(value: unknown): number | undefined {
 
 const secondsPerMinute = 60;
 
-/** The time limit that Slurm assumes for a job without one: a year. */
+/** The time limit that Slurm assumes for a job without a time limit: a year. */
 const noLimitMinutes = 365 * 24 * 60;
 
 function arrayOf(fields: Fields): SlurmJob['array'] {
@@ -180,7 +180,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	};
 }
 
-/** Removes start times that are only guesses: of held jobs, and of jobs that wait for one without a limit, for which Slurm assumes a year. */
+/** Removes guessed start times: those of held jobs, and of jobs that wait for a job without a time limit, for which Slurm assumes a year. */
 function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	let guessed = Infinity;
 	for (const {state, startTime, timeLimitSeconds} of jobs) {
@@ -196,7 +196,7 @@ function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	);
 }
 
-/** Parses the answer. Throws `store-unreachable` if it is invalid or lists errors: if Slurm cannot reach its controller, it exits with 0 and an empty list. */
+/** Parses the answer. Throws `store-unreachable` if it is invalid or lists errors. Without its controller, squeue exits with 0 and an empty list. */
 export function readJobs(text: string): readonly SlurmJob[] {
 	let answer: unknown;
 	try {

@@ -1,4 +1,4 @@
-/** Parses `scontrol --all show --oneliner` for nodes (with `--details`) and partitions. Only administrators can write text there. */
+/** Parses `scontrol --all show --oneliner` for nodes (with `--details`) and partitions. Only administrators write these texts. */
 import {gpuKinds, heldGres, namedGpus, shardCount, type GpuKind} from './gres.js';
 
 type NodeTrouble =
@@ -46,7 +46,7 @@ function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, '
 }
 
 type Partition = {
-	/** `up` if jobs start, `down`, `drained`, `inactive`, ... */
+	/** `up` if jobs can start. Otherwise for example `down`, `drained` or `inactive`. */
 	readonly state: string;
 	readonly sharesCores: boolean;
 };
@@ -106,7 +106,7 @@ function troubleIn(line: string, name: string): NodeTrouble | undefined {
 
 /** Returns the nodes with GPUs by name, with numbers in order: box2 before box10. Omits planned nodes (`FUTURE`). */
 export function readNodes(text: string, partitions: ReadonlyMap<string, Partition> = new Map()): readonly SlurmNode[] {
-	// Creating a collator takes 7 ms, for which `run` does not wait.
+	// Created here and not when the program starts, because it takes 7 ms, and `run` does not need it.
 	const byName = new Intl.Collator('en', {numeric: true});
 	return text
 		.split('\n')

@@ -1,4 +1,4 @@
-/** Calls functions of NVML, as in its public header nvml.h. */
+/** Calls functions of NVML, as declared in the public header nvml.h. */
 import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library.js';
 
 export type Answer<Value> = {readonly value: Value} | {readonly no: Refusal};
@@ -21,7 +21,7 @@ export const codes = {
 } as const;
 
 export type Calls = {
-	/** Calls the first of the functions that the library has. */
+	/** Calls the first of the named functions that exists in the library and the driver. */
 	readonly call: (names: readonly string[], parameters: readonly Parameter[], ...given: readonly Argument[]) => Refusal;
 };
 
@@ -58,7 +58,7 @@ type Question = {
 	readonly isSizeGiven?: boolean;
 };
 
-/** Calls a function that writes to one buffer, after a handle and some numbers. */
+/** Calls a function with a handle, numbers and a buffer, and reads what the function wrote to the buffer. */
 export const ask = <Value>(
 	calls: Calls,
 	names: readonly string[],

@@ -24,7 +24,7 @@ const watts = (memory: DataView): number => integerAt(memory) / 1000;
 
 type Memory = {readonly total: number; readonly used: number; readonly reserved?: number};
 
-/** Reads the memory. For version 2 of the function, the caller writes the structure's version: its size, and 2 in the highest byte. */
+/** Reads the memory in use. Version 2 of the function requires a version in the structure: its size, with 2 in the highest byte. */
 const readMemory = (calls: Calls, handle: bigint): Answer<Memory> => {
 	const size = 40;
 	const memory = new Uint8Array(size);
@@ -49,7 +49,7 @@ const isAnswer = (no: Refusal): boolean =>
 
 const computeModes = ['Default', 'Exclusive_Thread', 'Prohibited', 'Exclusive_Process'] as const;
 
-/** The name of an instance ends with its profile: `NVIDIA A100 MIG 1g.10gb`. */
+/** Returns the profile at the end of an instance's name, such as `NVIDIA A100 MIG 1g.10gb`. */
 const profileOf = (name: string): string | undefined => / MIG (?<profile>\S+)$/v.exec(name)?.groups?.['profile'];
 
 const valueOf = <Value>(answer: Answer<Value>): Value | undefined => ('value' in answer ? answer.value : undefined);
@@ -78,7 +78,7 @@ const readPart = (calls: Calls, handle: bigint): MigInstance => {
 /** The values of `nvmlDeviceGpuRecoveryAction_t`, in nvidia-smi's words. Other values require no action on this GPU. */
 const recoveryActions = ['None', 'Reset', 'Reboot', 'Drain P2P', 'Drain and Reset', 'Reset (bus)'] as const;
 
-/** Ids of fields, `NVML_FI_DEV_...`: the recommended action, and what old drivers report instead. */
+/** Ids of fields, `NVML_FI_DEV_...`: the recommended action, and the two flags that old drivers report instead. */
 const fields = {recoveryAction: 230, isResetRequired: 226, isDrainRecommended: 227} as const;
 
 /** The size of `nvmlFieldValue_t`, and the offsets of the code and the value. */
@@ -93,7 +93,7 @@ const readField = (calls: Calls, handle: bigint, id: number): Answer<number> => 
 	return code === codes.success ? {value: integerAt(view, layout.value)} : {no: code};
 };
 
-/** Returns the value of an answer. If there is none, stores nvidia-smi's word for that under nvidia-smi's field name. */
+/** Returns the value of an answer. If there is no value, stores nvidia-smi's word for the reason under nvidia-smi's field name. */
 type Keep = <Value>(field: string, answer: Answer<Value>) => Value | undefined;
 
 const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefined => {
@@ -124,7 +124,7 @@ const readRepairs = (
 		isOne(keep(field, askNumbers(calls, name, handle, count))?.at(-1));
 	return {
 		recoveryAction: readRecovery(calls, handle, keep),
-		// Four numbers: rows remapped for corrected and for uncorrected errors, whether more wait for a reset, and whether remapping failed.
+		// The answer has four numbers: rows remapped for corrected and for uncorrected errors, whether rows wait for a reset, whether remapping failed.
 		hasFailedRemapping: flag('remapped_rows.failure', 'nvmlDeviceGetRemappedRows', 4),
 		hasPendingPages: flag('retired_pages.pending', 'nvmlDeviceGetRetiredPagesPendingStatus', 1),
 	};

@@ -1,4 +1,4 @@
-/** The only module that loads foreign code: functions by name, called with numbers and buffers. In Bun, `library-bun.ts` replaces this file. */
+/** Finds functions of a native library by name, and calls them with numbers and buffers. In Bun, `library-bun.ts` replaces this file. */
 import koffi from 'koffi';
 
 /** `handle`: an opaque 64-bit value. `memory`: read or written by the function. */
@@ -6,11 +6,11 @@ export type Parameter = 'handle' | 'number' | 'long' | 'memory';
 
 export type Argument = bigint | number | Uint8Array;
 
-/** Every function returns a code. 0 means success. */
+/** A function of the library. Every function returns a code. 0 means success. */
 export type NativeFunction = (...given: readonly Argument[]) => number;
 
 export type NativeLibrary = {
-	/** Undefined if this version of the library lacks the function. */
+	/** Returns a function. Undefined if this version of the library lacks the function. */
 	readonly find: (name: string, parameters: readonly Parameter[]) => NativeFunction | undefined;
 };
 

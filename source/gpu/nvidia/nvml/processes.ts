@@ -108,7 +108,7 @@ export const readUtilization = (
 	return {byPid, latest};
 };
 
-/** Returns all processes of a GPU without duplicates, or a refusal if even compute processes are unknown. */
+/** Returns all processes of a GPU without duplicates, or a refusal if the compute processes are unknown. */
 export const readProcesses = (calls: Calls, handle: bigint): Answer<readonly ProcessRow[]> => {
 	const computing = listOf(calls, handle, 'nvmlDeviceGetComputeRunningProcesses');
 	if ('no' in computing) {

@@ -9,12 +9,12 @@ import {readProcesses, readUtilization} from './processes.js';
 const mostGpus = 1024;
 
 type LibraryScanner = {
-	/** Throws Error if the GPUs cannot be counted. */
+	/** Scans all GPUs. Throws Error if the GPUs cannot be counted. */
 	readonly scan: () => WholeScan;
 	readonly close: () => void;
 };
 
-/** Initializes the library. Throws Error if it refuses: no driver, another version, no permission. */
+/** Initializes the library. Throws Error if this fails, for example without a driver or permission, or if the driver has another version. */
 export const openScanner = (library: NativeLibrary): LibraryScanner => {
 	const calls = createCalls(library);
 	const begun = calls.call(['nvmlInit_v2', 'nvmlInit'], []);

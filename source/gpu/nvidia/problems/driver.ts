@@ -5,7 +5,7 @@ import type {RunTool} from '../../tool/tool.js';
 /** Directory where the driver lists its GPUs by PCI address. Missing under WSL. */
 export const driverGpusDirectory = '/proc/driver/nvidia/gpus';
 
-/** Returns the GPUs' directories, or none if the driver has no such list. Queries no GPU, so it returns at once even if one hangs. */
+/** Returns the GPUs' directories, or none if the driver has no such list. Queries no GPU, so it returns at once even if a GPU hangs. */
 export const listDriverGpus = async (directory: string): Promise<readonly string[]> => {
 	try {
 		const names = await readdir(directory);
@@ -19,11 +19,11 @@ type DriverGpu = {
 	readonly directory: string;
 	/** The number in the name of the GPU's device. */
 	readonly minor: string | undefined;
-	/** Excluded by an administrator. No tool shows such a GPU. */
+	/** Whether an administrator has excluded the GPU. No tool shows such a GPU. */
 	readonly isExcluded: boolean;
 };
 
-/** Reads the driver's facts about its GPUs in a child process, because such a read can hang. If it does, no GPU has a minor number or is excluded. */
+/** Reads the driver's facts about its GPUs in a child process, because reading can hang. If it hangs, minor numbers and exclusions are missing. */
 export const readDriverGpus = async (run: RunTool, gpusDirectory: string): Promise<readonly DriverGpu[]> => {
 	const directories = await listDriverGpus(gpusDirectory);
 	if (directories.length === 0) {

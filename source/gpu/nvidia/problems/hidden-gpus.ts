@@ -1,4 +1,4 @@
-/** Detects GPUs hidden from this process, as in an isolated job. The tool omits these and numbers the others from 0, but the driver lists all. */
+/** Detects GPUs that are hidden, as in an isolated job. The driver lists all GPUs. The tool omits hidden GPUs and numbers the rest from 0. */
 import path from 'node:path';
 import {normalizePciBusId} from '../../../core/model/observation.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
@@ -26,7 +26,7 @@ async function readListed({run, gpusDirectory, devicesDirectory}: Options): Prom
 		.toSorted((a, b) => a.pciBusId.localeCompare(b.pciBusId, 'en'));
 }
 
-/** Whether all devices are missing or forbidden. Other errors, as of a GPU off the bus, do not count. A child process tries, as drivers can be slow. */
+/** Whether all devices are missing or forbidden. Other errors, as of a GPU off the bus, do not count. Uses a child process: drivers can be slow. */
 async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<boolean> {
 	const script = [
 		'LC_ALL=C; export LC_ALL',
@@ -41,7 +41,7 @@ async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<
 
 type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
 
-/** Creates a function that gives GPUs their numbers outside of the job. If no GPU is hidden, they stay the same. */
+/** Creates a function that gives GPUs the numbers that they have outside of the job. If no GPU is hidden, the numbers stay the same. */
 export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[]) => Promise<PlacedGpus>) => {
 	/** The result for these visible GPUs. Cached, because the devices that a process can open do not change while it runs. */
 	let known: {readonly seen: string; readonly all: readonly Listed[] | undefined} | undefined;

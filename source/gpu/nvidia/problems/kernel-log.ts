@@ -9,10 +9,10 @@ type Options = {
 	readonly timeoutMs?: number;
 };
 
-/** Limit for the log. Each event is a line of some hundred bytes, and the kernel's ring buffer is rarely larger. */
+/** Maximum size of the log. Each event is a line of some hundred bytes, and the kernel's ring buffer is rarely larger. */
 const maxBytes = 8 * 1024 * 1024;
 
-/** Commands that print the log. This account may lack permission for either. The second one prints only the driver's lines. */
+/** Commands that print the log. This account may lack permission for either command. The second command prints only the driver's lines. */
 const commands = [
 	['dmesg', []],
 	[
@@ -71,10 +71,10 @@ const timeForm = /\[\s*(?<seconds>\d{1,12}\.\d{1,9})\]/v;
 
 const longestLine = 2000;
 
-/** The first line of a loaded driver, which resets every GPU. The open modules and others continue the line differently. */
+/** The start of the line that the driver logs when it is loaded, which resets every GPU. The rest of the line depends on the kind of driver. */
 const driverLoaded = 'NVRM: loading NVIDIA UNIX';
 
-/** Parses `dmesg` or `journalctl -k`, since the driver was last loaded. Ignores other lines. */
+/** Returns the Xids in the output of `dmesg` or `journalctl -k` since the driver was last loaded. Ignores other lines. */
 export const parseXids = (text: string): readonly Xid[] =>
 	text
 		.slice(Math.max(0, text.lastIndexOf(driverLoaded)))
@@ -108,7 +108,7 @@ const readLine = (raw: string): readonly Xid[] => {
 	];
 };
 
-/** The Xids of NVIDIA's catalog that mean a faulty GPU: not those of faulty programs (13, 31, 43, 45), corrected (63, 92) or contained errors (94). */
+/** The Xids of NVIDIA's catalog that mean a faulty GPU, not a faulty program (13, 31, 43, 45), a corrected (63, 92) or a contained error (94). */
 const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 	[48, 'ecc'],
 	[62, 'xid'],
@@ -123,7 +123,7 @@ const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 	[143, 'xid'],
 ]);
 
-/** First Xid of the NVLink errors since Blackwell. Each line says whether it is fatal. */
+/** First Xid of the NVLink errors since Blackwell. Each line says whether the error is fatal. */
 const firstLink = 144;
 const lastLink = 150;
 

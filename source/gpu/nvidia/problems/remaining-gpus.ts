@@ -6,7 +6,7 @@ type Options = {
 	readonly run: RunTool;
 	readonly command: string;
 	readonly monotonicMs: () => number;
-	/** On the monotonic clock. */
+	/** The deadline of the scan, on the monotonic clock. */
 	readonly deadlineMs: number;
 	readonly signal: AbortSignal;
 };
@@ -20,7 +20,7 @@ export type AskRemainingGpus = (
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** For one scan: if a version of nvidia-smi fails completely because one GPU is unreachable, queries the others by UUID, which it still lists. */
+/** Creates this function for one scan. Some versions of nvidia-smi fail if one GPU is unreachable, but can list the others and query them by UUID. */
 export const createRemainingGpus = ({run, command, monotonicMs, deadlineMs, signal}: Options): AskRemainingGpus => {
 	const ask = async (args: readonly string[]) =>
 		run(command, args, {timeoutMs: Math.max(1, deadlineMs - monotonicMs()), maxBytes, signal});

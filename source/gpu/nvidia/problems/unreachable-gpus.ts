@@ -45,12 +45,12 @@ export const parseHandleFailure = (line: string, previousIndex: number): BrokenG
 	};
 };
 
-/** Maximum number of broken GPUs. More lines than this are not about GPUs. */
+/** Maximum number of broken GPUs. Further lines are ignored. */
 const mostBroken = 256;
 
 /**
 Inserts the broken GPUs among the others, by index. The tool can report a failure in a line about the device handle, in a row of `[Unknown Error]`, or
-in both. Both kinds are in the same order, so the first of one kind belongs to the first of the other, and so on.
+in both. Lines and rows are in the same order, so the first line belongs to the first row, and so on.
 */
 export const placeBroken = (
 	good: ReadonlyMap<number, BareReading>,

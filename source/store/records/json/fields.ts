@@ -5,7 +5,7 @@ class RecordProblem extends Error {
 	override readonly name = 'RecordProblem';
 }
 
-/** Maximum nesting. Unknown fields are written back and invalid fields are shown, both with JSON.stringify, which fails for deeper nesting. */
+/** Maximum nesting of values. JSON.stringify, which writes unknown fields and shows invalid fields, would fail for extreme nesting. */
 const deepest = 32;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -25,7 +25,7 @@ function describe(value: unknown): string {
 /** A JSON object, read field by field. `null`, an empty string and absence mean "not set". */
 export class Fields {
 	readonly #object: Readonly<Record<string, unknown>>;
-	/** Names of the fields that were read. A list, because it is several times as fast as a set of so few names, and a report reads a million records. */
+	/** Names of the fields that were read. For so few names, a list is several times as fast as a set, and a report reads a million records. */
 	readonly #asked: string[] = [];
 
 	constructor(object: Readonly<Record<string, unknown>>) {
@@ -55,7 +55,7 @@ export class Fields {
 		return Array.isArray(value) && value.length > 0;
 	}
 
-	/** Marks a known field as read. For fields whose values have no meaning. */
+	/** Marks a known field as read, but does not use its value. */
 	ignore(name: string): void {
 		this.#take(name);
 	}
@@ -72,7 +72,7 @@ export class Fields {
 		return time === 'invalid' ? this.#fail(name, value, 'a time') : time;
 	}
 
-	/** Reads an end time. Times before 1970 are ignored: people write -1 for "never", and must not lose a GPU. */
+	/** Reads an end time. A time before 1970 makes the record invalid: people write -1 for "never", and must not lose a GPU. */
 	end(name: string): number | undefined {
 		const time = this.time(name);
 		return time === undefined || time >= 0 ? time : this.#fail(name, time, 'a time');

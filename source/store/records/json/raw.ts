@@ -1,6 +1,6 @@
 /**
-Represents a stored value as one string that can be compared byte for byte: its text if it is UTF-8. The Go program's Lua scripts also store other bytes
-from the shell. Such a value is represented by a NUL, with which no JSON begins, and one character per byte.
+Represents a stored value as a string that can be compared byte for byte. A value in UTF-8 is represented by its text. The Go program's Lua scripts
+also store other bytes from the shell. Such a value is represented by a NUL, with which no JSON begins, and one character per byte.
 */
 import {Buffer, isUtf8} from 'node:buffer';
 
@@ -14,7 +14,7 @@ export const rawOf = (bytes: Uint8Array): string =>
 export const bytesOf = (raw: string): Uint8Array =>
 	raw.startsWith(byteMark) ? Buffer.from(raw.slice(1), 'latin1') : Buffer.from(raw);
 
-/** Returns a raw value as it is sent to the server: a string if possible, because a command of strings is sent in one piece, and bytes otherwise. */
+/** Returns a raw value as it is sent to the server. Bytes are used only if needed, because a command of strings alone is sent in one piece. */
 export const wireOf = (raw: string): string | Uint8Array => (raw.startsWith(byteMark) ? bytesOf(raw) : raw);
 
 /** Returns a readable text, with U+FFFD for invalid UTF-8. */

@@ -25,7 +25,7 @@ function digitsAt(text: string, index: number, count: number): number {
 
 const secondsOfDay = 86_400;
 
-/** Cache of the time of midnight by date, because a history has millions of times on few days. */
+/** Cache of midnights by date, because a history has millions of times on few days. */
 const midnights = new Map<string, number>();
 const mostMidnights = 1000;
 
@@ -90,9 +90,9 @@ function parseRfc3339(text: string): number | undefined {
 	return utc / 1000 - offsetSeconds + Number(`0.${fraction ?? 0}`);
 }
 
-/** Parses seconds, as a number or text, or RFC 3339. Returns undefined if not set (`null`, an empty string, Go's zero time), and `'invalid'` otherwise. */
+/** Parses seconds (a number or text) or RFC 3339. Undefined if not set (`null`, an empty string, Go's zero time). `'invalid'` for anything else. */
 export function parseTime(value: unknown): number | undefined | 'invalid' {
-	// Three comparisons are faster than a list, and a report of a million records calls this function twice for each.
+	// Three comparisons are faster than a list, and a report of a million records calls this function twice per record.
 	// eslint-disable-next-line unicorn/prefer-includes-over-repeated-comparisons
 	if (value === undefined || value === null || value === '') {
 		return undefined;
@@ -154,7 +154,7 @@ export function wholePast(seconds: number): number {
 
 /** Rounds the end of a lease up to whole seconds, so that the lease never ends earlier than promised. */
 export function wholePromise(seconds: number): number {
-	// An end before 1970 would be ignored by readers: see `end` in fields.ts.
+	// An end before 1970 would make the record invalid: see `end` in fields.ts.
 	if (seconds < 0) {
 		throw new RangeError(`An end to be stored is ${seconds}`);
 	}

@@ -1,6 +1,6 @@
 /** Writes records as canonical JSON: in well-formed Unicode, with fields in the given order and without fields that are not set. */
 
-/** Returns the `known` fields in this order, without undefined ones, and then new `unknown` fields. Throws RangeError (a bug) for NaN and infinite numbers. */
+/** Returns the `known` fields that are set, in this order, then `unknown` fields with other names. Throws RangeError (a bug) for NaN or infinity. */
 export function recordOf(
 	known: Readonly<Record<string, unknown>>,
 	unknown?: Readonly<Record<string, unknown>>,

@@ -24,9 +24,9 @@ const resultsOf = (replies: Replies): readonly unknown[] =>
 	});
 
 /**
-Reads a page of records that begins at this rank, and counts the records before the requested time and up to its end. Uses no transaction, because a
-Redis without free memory refuses transactions even for reads. Instead, the records are counted before and after the read: if the count has changed,
-the ranks have moved. Records that are added after the counted end are read with the next page.
+Reads a page of records that begins at this rank. Also counts the records before `from`, and those up to `to`. Uses no transaction, because a Redis
+without free memory refuses transactions even for reads. Instead, the records before `from` are counted before and after the read. If their number
+has changed, the ranks have moved, and the page is read again. Records that are added after the count are read with the next page.
 */
 async function readPage(connection: Connection, rank: number, [from, to]: readonly [number, number]): Promise<Page> {
 	return ask(
@@ -59,8 +59,8 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 
 /**
 Streams the usage records of the given whole seconds in pages, oldest first. Pages are read by rank, because reading by time with an offset would take
-Redis longer for each page. If old records are removed in the meantime, the ranks move, and the page is read again. The next page is requested while the
-current one is processed.
+Redis longer with each page. If old records are removed in the meantime, the ranks move, and the page is read again. The next page is requested while
+the current page is processed.
 */
 export async function* readPages(
 	connection: Connection,

@@ -1,7 +1,7 @@
 --[[
 Executes a plan: checks all preconditions, then makes all writes or none. Decodes no JSON.
 
-KEYS  the keys that are compared and written. Arguments refer to a key by its position here.
+KEYS  the keys that are compared and written. Arguments refer to a key by its position in KEYS.
 ARGV  1 "1" if a free GPU becomes a lease: the Go program's lock is then respected
       2 "1" if the plan must be refused while the server's memory is full
       3 event, or ""  4 the server's run id, or ""
@@ -75,8 +75,8 @@ end
 
 local revision
 
--- Compares the expected values, and reads the revision with the same command. Returns the position of the first step, or false for a conflict. A key of
--- another type is also a conflict, and so is an attempt after another attempt of the same change was executed.
+-- Compares the expected values, and reads the revision with the same command. Returns the position of the first step, or false for a conflict. It is
+-- also a conflict if a key has another type, or if an attempt of the same change was already executed.
 local function compare()
   local at = first_expectation
   local keys, values = { CONSTANT.revision }, {}
@@ -218,8 +218,8 @@ if ARGV[1] == '1' and redis.call('EXISTS', CONSTANT.allocationLock) == 1 then
   return 'locked'
 end
 
--- If memory is full, Redis refuses commands that need memory, but no longer after the script's first write. A plan that must be refused therefore
--- begins with a command that needs memory. All others, such as releases and heartbeats, begin with a deletion and are executed.
+-- If memory is full, Redis refuses commands that need memory, but only until a script's first write. A plan that must be refused therefore begins
+-- with a command that needs memory. All other plans, such as releases and heartbeats, begin with a deletion and are executed.
 if ARGV[2] == '1' then
   run_later('SETRANGE', CONSTANT.nothing, 0, '')
 else
@@ -266,8 +266,8 @@ local function is_gapless(now, age, window)
   return true
 end
 
--- Stores when each user last used each GPU, so that a read need not search the history. Starts again if another program has changed the number of usage
--- records, or if there are too many uses or users to store. The stored uses are complete for records that end after `since`.
+-- Stores when each user last used each GPU, so that a read need not search the history. Starts with an empty hash if another program has changed the
+-- number of usage records, or if there are too many uses or users to store. The stored uses are complete for records that end after `since`.
 local function keep_last_use()
   local kept = redis.call('HMGET', CONSTANT.lastUse, 'count', 'since')
   local since = kept[2]

@@ -15,7 +15,7 @@ The last use is { SECOND, "GPU END GPU END ..." } if these times are stored and 
 they are not among the newest records of the history. Otherwise the last use is false, and the usage records are the user's newest for each GPU.
 ]]
 
--- Reads all values with one command. MGET also returns nothing for keys of another type, so these keys are then read one by one.
+-- Reads all values with one command. MGET also returns nothing for a key of another type, so keys without a value are then read one by one.
 local function values(keys)
   local found = redis.call('MGET', unpack(keys))
   local absent = {}
@@ -59,8 +59,8 @@ else
   end
 end
 
--- Returns the user's last uses as stored by commit.lua, and the end of the oldest of the `recentCount` newest usage records, because older uses do not
--- count. Returns false if the stored uses may not cover all of these records.
+-- Returns the user's last uses as stored by commit.lua, and the end of the oldest of the `recentCount` newest usage records. Uses before that end do
+-- not count. Returns false if the stored uses may not cover all of these records.
 local function last_use(user)
   local kept = redis.pcall('HMGET', CONSTANT.lastUse, 'count', 'since', 'user ' .. user)
   if not kept[1] or kept[1] ~= tostring(redis.pcall('ZCARD', CONSTANT.history)) then
