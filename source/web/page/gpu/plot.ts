@@ -18,7 +18,7 @@ const styled = (index: number): string => {
 	return name === undefined ? 'transparent' : `var(${name})`;
 };
 
-/** Returns a color for the canvas. Read at each drawing, because other colors apply to printing. */
+/** Returns a color for the canvas. Called for each drawing, because printing uses other colors. */
 const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const axis = (more: UPlot.Axis): UPlot.Axis => ({
