@@ -8,7 +8,7 @@ import {simulateGpu} from '../gpu/simulated/simulation.js';
 type Options = {
 	readonly seed: number;
 	readonly gpuCount: number;
-	/** GPUs that MIG splits, also during the night. The load of such a GPU as a whole is unknown. */
+	/** GPUs that are split by MIG, also during the night. The load of such a GPU as a whole is unknown. */
 	readonly mig?: Scenario['mig'];
 	/** Start of the demonstration, in seconds since the epoch. Later load comes from the scans of the demonstration. */
 	readonly begin: number;

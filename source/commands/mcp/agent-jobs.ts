@@ -125,7 +125,7 @@ async function submit(
 	return {id: jobIdOf(jobs[0]!), json: detachedJson(jobs)};
 }
 
-/** @param poolFlags - The flags with which this program finds the pool again. */
+/** @param poolFlags - The flags with which the job's wrapper finds the pool. */
 export const createAgentJobs = (app: App, poolFlags: readonly string[]): AgentJobs => ({
 	async submit(world, job) {
 		const remarks: string[] = [];

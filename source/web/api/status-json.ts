@@ -1,4 +1,4 @@
-/** The status and the queue in the API. Keys of the Go program's API keep their meaning, and others are added. Unknown and empty values are absent. */
+/** The status and the queue in the API. The Go program's keys keep their meaning, and this API adds more. Unknown and empty values are absent. */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
