@@ -136,7 +136,7 @@ export type App = {
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
-	/** Calls `onStatus` after each change on another host. Rejects when the connection ends. Resolves with `unsupported` if the host's version is older. */
+	/** Calls `onStatus` after each change on another host. Rejects when the connection ends. Resolves with `unsupported` for an older version. */
 	readonly followHost: (
 		host: string,
 		onStatus: (status: {

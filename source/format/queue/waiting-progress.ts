@@ -41,7 +41,7 @@ export const outOfServiceText = (outages: OutOfService): string | undefined =>
 		? undefined
 		: `when ${partsOutText(outages)} ${outages.length === 1 ? 'is' : 'are'} back in service`;
 
-/** Returns the progress in one line. Without `hasEstimate`, omits the expected end of the wait, which the monitor and the dashboard show elsewhere. */
+/** Returns the progress in one line. Without `hasEstimate`, omits the end of the wait, which the monitor and the dashboard show elsewhere. */
 export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
