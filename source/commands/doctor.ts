@@ -40,7 +40,7 @@ function findingOf(check: Finding['check'], error: unknown): Finding {
 	return {check, level: 'error', words: error.message, fix: error.hint};
 }
 
-/** Checks whether this account can commit. An empty commit needs the same rights as any other. */
+/** Checks whether this account can commit. Makes an empty commit, which needs the same rights as every commit. */
 async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Promise<Finding> {
 	try {
 		await store.commit({...emptyPlan, expect: [{kind: 'pool', gpuCount}]});

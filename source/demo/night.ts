@@ -16,7 +16,7 @@ type Options = {
 
 const nightSeconds = 86_400;
 
-/** A gap in the graphs, in seconds before the start of the demonstration. It looks as if no monitor had run at that time. */
+/** A gap in the graphs, in seconds before the start of the demonstration. The gap imitates a time without a monitor. */
 const unseen = {from: 10.2 * 3600, to: 7.4 * 3600} as const;
 
 function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount, mig}: Options): string {

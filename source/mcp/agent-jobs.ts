@@ -22,7 +22,7 @@ export type JobOfAgent = {
 	readonly command: readonly [string, ...string[]];
 	/** How long the command may run, as the client has written it. */
 	readonly timeout: string;
-	/** The directory where the command starts. The default is that of the server. */
+	/** The directory where the command starts. The default is the directory of the server. */
 	readonly directory: string | undefined;
 	readonly variables: Readonly<Record<string, string>>;
 };

@@ -49,7 +49,7 @@ const longestClient = 40;
 const instructions =
 	'GPUs of this machine are shared. Call gpu_status to see what is free, gpu_reserve before you use a GPU, and gpu_release when you are done. For long work, gpu_run starts a job with its own GPUs, which continues when you disconnect.';
 
-/** Lists the tools with their schemas. The schema of a result is that of the `--json` output of the command. */
+/** Lists the tools with their schemas. The results have the same schemas as the `--json` output of the commands. */
 async function toolList(): Promise<ListedTool[]> {
 	return Promise.all(
 		tools.map(async (tool) => {

@@ -77,7 +77,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 	const newest = useRef<ChartData>(undefined);
 	newest.current = fetched?.data;
 	const hasData = fetched !== undefined;
-	// A canvas does not follow the theme by itself, so it is drawn again.
+	// Draws the canvas again, because a change of the theme does not change its colors.
 	useEffect(() => {
 		if (!hasData) {
 			return;

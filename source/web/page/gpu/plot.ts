@@ -75,7 +75,7 @@ export function createPlot(holder: HTMLElement, data: ChartData, timeOfDay: (tim
 		}
 	});
 	resized.observe(holder);
-	// A canvas does not follow the colors for printing by itself, so it is drawn again.
+	// Draws the canvas again, because printing does not change its colors.
 	const paper = matchMedia('print');
 	const redraw = (): void => {
 		plot.redraw(false);
