@@ -105,7 +105,7 @@ export async function understand(
 		return {text: version};
 	}
 
-	// A command can have another flag of this name. Its users then set CANHAZGPU_CONFIG.
+	// If a command has a `--config` of its own, its users set CANHAZGPU_CONFIG instead.
 	const file = (Object.hasOwn(command.flags, 'config') ? undefined : parsed.text('config')) ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});
 	const grammar = {

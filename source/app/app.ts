@@ -312,7 +312,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			return remoteReport(name, days, by);
 		},
 		async loadAhead() {
-			// Lists every module that is imported lazily while a job runs, or while `run` or `reserve` waits for GPUs.
+			// Must load every module that is imported lazily while a job runs, or while `run` or `reserve` waits for GPUs.
 			await Promise.allSettled([loadNotify(), loadIsolation(), loadNuma()]);
 		},
 		async isKnownName({kind, name}) {

@@ -38,7 +38,7 @@ export type OpenWorld = World & {
 	readonly engine?: Engine;
 	/** Functions for simulated processes, set in a simulation. They replace the functions for real processes. */
 	readonly simulatedProcesses?: Pick<App, 'inspectProcesses' | 'sendSignal'>;
-	/** Returns a provider for monitors and dashboards. Of all that are open, one scans every `intervalMs` and shares its scans with the others. */
+	/** Returns a provider for monitors and dashboards. One of them scans every `intervalMs` and shares its scans with the others. */
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
 	/** Finds the processes among `pids` that have a device of this GPU open, and describes them. Never rejects. */
 	readonly findDeviceHolders: (gpu: GrantedGpu, pids: readonly number[]) => Promise<DeviceHolders>;
@@ -95,7 +95,7 @@ export type HostRun = {
 
 export type NamedDelivery = {readonly name: string; readonly delivery: Delivery};
 
-/** The targets of notices, by names without URLs. */
+/** The targets of notices. Names identify the targets, because URLs can contain secrets. */
 export type Notices = {
 	readonly sender: Pick<ReminderSender, 'reachesAll' | 'own' | 'others'>;
 	readonly settings: NoticePreferences & {readonly targets: readonly string[]};
@@ -136,7 +136,7 @@ export type App = {
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
-	/** Calls `onStatus` after each change on another host until `signal` is aborted. Rejects at the connection's end. `unsupported`: older version. */
+	/** Calls `onStatus` after each change on another host. Rejects when the connection ends. Resolves with `unsupported` for an older version. */
 	readonly followHost: (
 		host: string,
 		onStatus: (status: {
@@ -155,7 +155,7 @@ export type App = {
 		signal?: AbortSignal,
 	) => Promise<{
 		readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>;
-		/** The limit of our account there. Undefined without a limit, and if unknown. */
+		/** The limit of this user's account on that host. Undefined if there is no limit, or if it is unknown. */
 		readonly room?: AccountRoom | undefined;
 	}>;
 	/**
@@ -167,14 +167,14 @@ export type App = {
 		command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,
 		patience: Patience,
 	) => Promise<HostRun>;
-	/** Runs this program on another host by ssh and returns its output. Rejects if ssh fails, or after 30 s without an answer unless `isUnbounded` is set. */
+	/** Runs this program on another host by ssh and returns its output. Rejects if ssh fails. Without `isUnbounded`, rejects after 30 s, too. */
 	readonly callOnHost: (
 		call: RemoteCall,
 	) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
 	readonly interruption: () => Interruption;
 	/** Returns a directory of mode 0700 that no other account can enter or replace. Creates the directory if it does not exist. */
 	readonly openPrivateDirectory: () => Promise<string>;
-	/** Loads a check of whether this account is at the other end of a socket. If the kernel cannot tell, it passes: only file permissions protect then. */
+	/** Loads a check of whether this account is at the other end of a socket. Passes if the kernel cannot tell. */
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
 	/** Keeps this process running after uncaught errors, and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
@@ -196,7 +196,7 @@ export type App = {
 		readonly readLogoutSurvival: () => Promise<LogoutSurvival>;
 	}>;
 	readonly lineHistory: LineHistory;
-	/** Returns whether this machine knows the account or group. Can ask the network's databases. */
+	/** Returns whether this machine knows the account or group. May query account databases in the network. */
 	readonly isKnownName: (name: Pick<NamedLimit, 'kind' | 'name'>) => Promise<boolean>;
 	/** Sends a notice to the targets of its account, if it is wanted. Returns a sentence for each target that failed, within seconds. Never rejects. */
 	readonly notify: (notice: Notice, signal?: AbortSignal) => Promise<readonly string[]>;

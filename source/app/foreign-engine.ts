@@ -26,7 +26,7 @@ async function isRedisAbsent({config, locations}: Context, {isRedisGiven, record
 	);
 }
 
-/** Whether this machine has a pool. A pool that does not answer also counts as one. */
+/** Whether this machine has a pool. A pool that does not answer counts, too. */
 async function hasPool(context: Context): Promise<boolean> {
 	const facts = context.locations.facts();
 	if (await isRedisAbsent(context, facts)) {

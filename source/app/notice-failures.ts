@@ -1,4 +1,4 @@
-/** Remembers which targets did not get their last notice. `doctor` reports them, because a monitor has no place for that. */
+/** Remembers which targets did not get their last notice. `doctor` reports them, because a monitor has no place for failures. */
 import path from 'node:path';
 import type {Delivery} from '../core/model/notice-request.js';
 import type {Host} from '../core/model/ports.js';

@@ -48,7 +48,7 @@ const senderOf = (config: Config): Pick<ReminderSender, 'reachesAll' | 'own' | '
 	others: preferencesFor(config, 'others'),
 });
 
-/** Never rejects. A target whose request cannot be built counts as failed. */
+/** Sends a notice to one target. If the request cannot be built, the target counts as failed. Never rejects. */
 async function deliverTo(
 	target: Target,
 	message: Message,

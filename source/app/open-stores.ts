@@ -60,7 +60,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 		port,
 		db,
 		socket,
-		// TLS is decided by the scheme of redis.url, which does not apply to a recorded server that redis.url does not name.
+		// The scheme of redis.url decides whether to use TLS, but only for the server that redis.url names.
 		tls,
 		keepReconnecting,
 		passwordHint: isWithheld

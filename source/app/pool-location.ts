@@ -125,7 +125,7 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
-/** Finds a pool of this machine in the configured Redis whose location was not recorded for everyone, such as a pool of the Go program. */
+/** Finds a pool in the configured Redis that this machine has not recorded for everyone, such as a pool of the Go program. */
 async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
 	let store: Store | undefined;
 	try {

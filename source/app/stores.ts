@@ -49,7 +49,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {config} = context;
 			const isRedisMeant = () =>
 				config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting));
-			// A bug does not show whether Redis has a pool. If it has, creating a second pool would grant the same GPUs twice.
+			// A bug does not show whether Redis has a pool. If Redis has a pool, creating a second pool would grant the same GPUs twice.
 			if (!(error instanceof CanhazgpuError) || isRedisMeant()) {
 				await opened?.close();
 				throw error;

@@ -9,7 +9,7 @@ export const commandNames: readonly string[] = Object.keys(commands);
 
 export type SplitLine = {
 	readonly name: string | undefined;
-	/** A flag before the command's name that is not a global flag. If it takes a value, the name may have been meant as that value. */
+	/** A flag before the command's name that is not a global flag. If this flag takes a value, the user may have meant the name as that value. */
 	readonly misplaced: string | undefined;
 	readonly words: readonly string[];
 	readonly rest: readonly string[] | undefined;

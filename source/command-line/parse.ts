@@ -12,7 +12,7 @@ import {missingDashes, missingValue, runsNoCommand, strayWord} from './usage-err
 const meowName = (name: string): string =>
 	name.replaceAll(/-./gv, (dashAndLetter) => dashAndLetter.at(-1)!.toUpperCase());
 
-/** Returns the flags as meow expects them. All flags with a value can be repeated, as meow would refuse a second value. The last value counts. */
+/** Returns the flags as meow expects them. Marks flags with a value as repeatable, because meow refuses a second value. The last value counts. */
 const meowFlags = (flags: Flags) =>
 	Object.fromEntries(
 		Object.entries(flags).map(([name, {value, shortFlag, aliases = []}]) => [

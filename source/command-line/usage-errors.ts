@@ -28,7 +28,7 @@ export const strayWord = (command: string, word: string): CanhazgpuError =>
 		hint: `See its usage: ${helpOf(command)}`,
 	});
 
-/** Returns the error for a command to run that is not preceded by `--`. `position` is the index of the first word of that command. */
+/** Returns the error for a missing `--` before the command to run. `position` is the index of the first word of that command. */
 export const missingDashes = (command: string, words: readonly string[], position: number): CanhazgpuError => {
 	const typed = shellCommand([command, ...words.slice(0, position)]);
 	return new CanhazgpuError('usage', `${command} needs -- before the command ${quoted(words[position]!)}`, {

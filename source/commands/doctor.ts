@@ -40,7 +40,7 @@ function findingOf(check: Finding['check'], error: unknown): Finding {
 	return {check, level: 'error', words: error.message, fix: error.hint};
 }
 
-/** Checks whether this account can commit. An empty commit needs the same rights as any other. */
+/** Checks whether this account can commit. Makes an empty commit, which needs the same rights as every commit. */
 async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Promise<Finding> {
 	try {
 		await store.commit({...emptyPlan, expect: [{kind: 'pool', gpuCount}]});
@@ -69,7 +69,7 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 			await read();
 		} catch (error) {
 			const finding = findingOf('store', error);
-			// Another check reports features that Redis lacks and rights that this account lacks.
+			// Other errors, such as missing rights of this account, are reported by another check.
 			if ((error as CanhazgpuError).code === 'pool-garbage') {
 				findings.push({...finding, level});
 			}
@@ -79,7 +79,7 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	return findings;
 }
 
-/** Checks that other accounts can read this program. Only root's installation serves them. */
+/** Checks whether other accounts can read this program. Needed only for root, because other accounts use root's installation. */
 function programFindings(app: App, {privateLabel}: OpenWorld): readonly Finding[] {
 	const closed = isRoot(app.host.account) && privateLabel === undefined ? app.closedProgram() : undefined;
 	return closed === undefined ? [] : [judgeProgram(closed)];

@@ -14,7 +14,7 @@ import {withWorld} from './shared/with-world.js';
 
 const mostShown = 50;
 
-/** How long --follow may take to notice a reservation that expires without an event. */
+/** Maximum time in ms until --follow notices that a reservation has expired. */
 const tickMs = 5000;
 
 const awayTickMs = 500;
@@ -27,7 +27,7 @@ type Followed = {
 	readonly show: (entries: readonly AuditEntry[]) => void;
 };
 
-/** Prints new events until the process ends. Outages of the store do not end it. */
+/** Prints new events until the process ends. Continues after outages of the store. */
 async function follow({app, world, wakeSignal, afterId, show}: Followed): Promise<never> {
 	const {store, clock} = world;
 	const {signal} = new AbortController();
@@ -117,7 +117,7 @@ export const events: Command = {
 			}
 
 			const {now} = await readForDisplay(world);
-			// Reads the newest id without the filter, because the filter may match no event whose id --follow could continue after.
+			// Reads the newest id without the filter. If no event matches the filter, --follow still needs an id after which to continue.
 			const newest = isFollowing ? (await world.store.audit({newest: 1})).at(-1) : undefined;
 			const known = await world.store.audit(
 				from === undefined

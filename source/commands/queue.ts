@@ -115,7 +115,7 @@ export const queue: Command = {
 		}
 
 		return withWorld(app, {}, async (world) => {
-			// The table ends a shortened id with an ellipsis, and users copy both.
+			// The table shortens long ids. Users copy a shortened id together with its ellipsis.
 			const id = input.text('leave')?.replace(/(?<=.)…$/v, '');
 			if (id !== undefined) {
 				await leave(app, world, {id, isJson: input.has('json'), isWhileEmpty: input.has('while-empty')});

@@ -133,7 +133,7 @@ export const reserve: Command = {
 			} else if (input.config.get('reserve.short') === true) {
 				app.print(list, done);
 			} else {
-				// Scripts written for the Go program expect this text at the start of a line.
+				// Scripts written for the Go program expect a line that starts with `export CUDA_VISIBLE_DEVICES=`.
 				const use = useLines(answer, app.host.hostname).join('\n');
 				// Prints everything in one write, for readers that stop after the first line.
 				app.print(`${reserved}${keptText(keepSeconds)}${shareText(need?.shareMiB)}${where}\n\n${use}`, done);

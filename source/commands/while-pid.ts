@@ -15,7 +15,7 @@ type Keeper = {readonly process: ProcessIdentity; readonly name: string};
 
 const checkMs = 1000;
 
-/** Returns the process id, or undefined without the flag. Throws `usage` for flags that contradict it, and the engine's refusal. */
+/** Returns the process id, or undefined without the flag. Throws `usage` for flags that contradict the flag, and `failed` for any engine. */
 export function keeperPidOf(input: Input, engine: Engine | undefined): number | undefined {
 	if (!input.has('while-pid')) {
 		return undefined;
@@ -33,7 +33,7 @@ export function keeperPidOf(input: Input, engine: Engine | undefined): number | 
 	return processIdOf(input, 'while-pid');
 }
 
-/** The pid namespace in which the machine started (PROC_PID_INIT_INO in the kernel). Linux only. */
+/** The initial pid namespace of every Linux machine (PROC_PID_INIT_INO in the kernel). */
 const firstNamespace = '4026531836';
 
 /** Throws if the end of the process cannot be seen from outside: a container can end with all its processes. */

@@ -72,7 +72,7 @@ export const who: Command = {
 	flags: {'gpu-ids': {...idsFlag('gpus'), summary: 'only these GPUs, such as 1,3 or 0-3'}, json: jsonFlag},
 	notes: [
 		'who reads the open files of all processes that your account can inspect, and counts the others.',
-		'who does not end processes or reset GPUs.',
+		'This command ends no processes and resets no GPUs.',
 	],
 	takesWords: true,
 	words: 'gpus',

@@ -9,7 +9,7 @@ export type Config = {
 	readonly get: <Path extends SettingPath>(path: Path) => SettingValue<Path> | undefined;
 	/** Whether a flag, the environment or a file sets the value. */
 	readonly isGiven: (path: SettingPath) => boolean;
-	/** Returns the value from files of the machine, or the default. Decides what this process does for other accounts. */
+	/** Returns the value from files of the machine, or the default. Used when this process acts for other accounts. */
 	readonly getForOthers: Config['get'];
 	readonly warnings: readonly string[];
 };
@@ -41,7 +41,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 	let valuesForOthers: ReadonlyMap<SettingPath, unknown> = new Map();
 	for (const found of files) {
 		readSettings(found, values, warnings);
-		// The machine's files come before all others.
+		// The machine's files come first, so `values` has no settings from other files yet.
 		if (found.kind === 'machine' || found.kind === 'root') {
 			valuesForOthers = new Map(values);
 		}

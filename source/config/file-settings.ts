@@ -64,7 +64,7 @@ function* leavesOf(
 	}
 }
 
-/** The longest key that may be a misspelled setting. A longer key would be slow to compare. */
+/** The longest key that is compared with the names of the settings. Longer keys would be slow to compare. */
 const longestKey = 60;
 
 const suggestion = (path: string): string =>
@@ -72,10 +72,10 @@ const suggestion = (path: string): string =>
 		? `${path.slice(0, longestKey)}...`
 		: `${path}. Did you mean ${closest(path, settingPaths)}?`;
 
-/** Shortens a key such as `notify.slack:https://...`, from a list in wrong brackets. A URL can be a secret. */
+/** Removes the URL, which can be a secret, from a key such as `notify.slack:https://...`. A list in wrong brackets causes such keys. */
 const withoutUrl = (path: string): string => path.replace(/:\/\/.*$/sv, '://...');
 
-/** The number of problems of each kind that are listed. For the remaining problems, only their number is shown. */
+/** Maximum number of problems of each kind that a message lists. If there are more, it says only how many. */
 const mostNamed = 5;
 
 const others = (count: number): string => (count > mostNamed ? ` and ${count - mostNamed} more` : '');

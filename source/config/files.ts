@@ -70,7 +70,7 @@ function readText(
 	}
 
 	if (read.kind === 'absent') {
-		// A link to a missing file, such as on an unmounted disk, is an error, because the user wants its target to be read.
+		// A link whose target is missing, for example on an unmounted disk, is an error, because the user wants the target to be read.
 		if (entryOf(openedAs)?.isSymbolicLink() === true) {
 			throw refuse(file, 'it is a link to a missing file');
 		}
@@ -92,7 +92,7 @@ function readText(
 /** The contents of pipes, by name. A pipe can be read only once, but commands typed in the monitor read the config again. */
 const streamTexts = new Map<string, string>();
 
-/** Parses a file. An error shows only the line and the code of the parser's error, because its message can quote a password from the file. */
+/** Parses a file. Errors never show the message of the parser, which can quote a password from the file. */
 export async function parse(file: string, text: string): Promise<unknown> {
 	switch (path.extname(file).toLowerCase()) {
 		case '.json': {
@@ -150,7 +150,7 @@ function readMachineFile(file: string, mode = '644'): FileText | undefined {
 	});
 }
 
-/** Reads a file in the home directory. Ignores files of another account, whose home `sudo` can keep. Allows links, because many users have them. */
+/** Reads a file in the home directory. Ignores files of other accounts, because `sudo` can keep HOME. Allows links, because many users have them. */
 function readHomeFile(file: string, entry: Stats): FileText | undefined {
 	const mustBeOurs = (status: Stats, what: string): void => {
 		if (!isOurs(status)) {
@@ -226,7 +226,7 @@ function findHomeFile(): {readonly file: string; readonly entry: Stats} | undefi
 }
 
 /**
-Returns the file in which the user's own settings are saved: the named file, or else the one in the home directory.
+Returns the file in which the user's own settings are saved: the named file, or else the file in the home directory.
 @returns `text` and `mode` are undefined if the file is missing.
 @throws CanhazgpuError `config` for a file that belongs to another account, is writable by others, or is unreadable.
 */
@@ -260,7 +260,7 @@ export function ownConfigFile(named: string | undefined): {
 
 const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
-/** Reads the trusted config files of the machine, the user and the working directory. Throws `config` for one that cannot be read or parsed. */
+/** Reads the trusted config files of the machine, the user and the working directory. Throws `config` for a file that cannot be read or parsed. */
 export async function readConfigFiles({
 	named,
 	readsDirectory = true,

@@ -216,7 +216,7 @@ function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallb
 	};
 }
 
-/** Marks a setting that is also read from the working directory, whose file can come from anybody. At worst, the user sees a wrong value. */
+/** Marks a setting that is also read from the file in the working directory. Anybody may have written that file, so a wrong value must do no harm. */
 const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
 
 /** Marks a setting whose value is never shown. host/tool/secrets.ts keeps its environment variable from child processes. */
@@ -341,7 +341,7 @@ type Checked<Value> = {readonly value: Value} | {readonly expected: string; read
 const noteHint = (path: SettingPath, raw: unknown): string | undefined =>
 	path.endsWith('.note') ? noteProblem(raw)?.message : undefined;
 
-/** Says which item of `notify.to` is wrong. Does not quote it, because it can contain a secret. */
+/** Returns a hint that says which item of `notify.to` is wrong. Does not quote the item, because it can contain a secret. */
 const targetsHint = (raw: unknown): string | undefined =>
 	Array.isArray(raw) && raw.every((item) => typeof item === 'string')
 		? targetsProblem(raw.map((item) => item.trim()))

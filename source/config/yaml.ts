@@ -50,7 +50,7 @@ function* tokensOf(source: string, lines: LineCounter) {
 	yield* parser.end();
 }
 
-/** Checks what the parser does not check: aliases, and duplicate keys, whose check takes the parser quadratic time. */
+/** Checks aliases, which the parser does not check, and duplicate keys, for which the parser would need quadratic time. */
 function checkNodes(document: Document, lineOf: (offset: number | undefined) => number | undefined): void {
 	const anchors = new Set<string>();
 	let aliasCount = 0;

@@ -8,7 +8,7 @@ import {simulateGpu} from '../gpu/simulated/simulation.js';
 type Options = {
 	readonly seed: number;
 	readonly gpuCount: number;
-	/** GPUs that MIG splits, also during the night. The load of such a GPU as a whole is unknown. */
+	/** GPUs that are split by MIG, also during the night. The load of such a GPU as a whole is unknown. */
 	readonly mig?: Scenario['mig'];
 	/** Start of the demonstration, in seconds since the epoch. Later load comes from the scans of the demonstration. */
 	readonly begin: number;
@@ -16,7 +16,7 @@ type Options = {
 
 const nightSeconds = 86_400;
 
-/** A gap in the graphs, in seconds before the start of the demonstration. It looks as if no monitor had run at that time. */
+/** A gap in the graphs, in seconds before the start of the demonstration. The gap imitates a time without a monitor. */
 const unseen = {from: 10.2 * 3600, to: 7.4 * 3600} as const;
 
 function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount, mig}: Options): string {

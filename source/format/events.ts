@@ -18,7 +18,7 @@ const harmless = (text: string): string => shorten(sanitize(text), longestText);
 
 const nameText = (name: string | undefined): string => (name === undefined ? 'an unknown user' : harmless(name));
 
-/** Returns the account with its label, `alice (team)`. Without the label if somebody other than the owner of the GPUs caused the event. */
+/** Returns the account with its label, `alice (team)`. Omits the label if somebody other than the owner of the GPUs caused the event. */
 const whoText = ({account, label, owner}: AuditRecord): string =>
 	nameText(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 
@@ -28,7 +28,7 @@ const holderText = ({owner, ...record}: AuditRecord): string =>
 
 const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` of ${harmless(owner)}`);
 
-/** Returns the GPUs, or only their number, because Slurm forgets which GPUs a job had when the job has ended. */
+/** Returns the GPUs, or only their number if they are unknown. Slurm forgets the GPUs of a job that has ended. */
 const gpusOrCount = ({gpus, count = gpus.length}: AuditRecord): string =>
 	gpus.length > 0 ? gpuList(gpus) : counted(count, 'GPU');
 

@@ -35,7 +35,7 @@ export const parkedText = ({since}: Parked, clock: Clock): string => `parked sin
 
 export const keptText = (keepUntil: number, clock: Clock): string => `kept until ${clock(keepUntil)} even if idle`;
 
-/** Returns `beyond its limit of 4 GPUs`, and when the GPUs go back if somebody waits for them. */
+/** Returns `beyond its limit of 4 GPUs`, and the time at which the GPUs go back because somebody waits. */
 export function beyondLimitText(
 	{limit, deadline}: BeyondLimit,
 	now: number,

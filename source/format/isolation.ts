@@ -85,7 +85,7 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 };
 
 function wordsOf(problem: IsolationProblem): {readonly reason: string; readonly remedy: string | undefined} {
-	// The type of the table cannot say that each kind has the words for its own problems.
+	// This cast is safe, because each kind has the words for problems of that kind. The type of the table cannot express this.
 	const {reason, remedy} = words[problem.kind] as Words<IsolationProblem>;
 	return {
 		reason: typeof reason === 'string' ? reason : reason(problem),

@@ -34,7 +34,7 @@ type Output = {
 	readonly row: JobRow;
 	readonly file: string;
 	readonly bytes: Uint8Array;
-	/** Whether the output has more before these bytes. */
+	/** Whether the output has more text before these bytes. */
 	readonly isCut: boolean;
 };
 

@@ -61,7 +61,7 @@ export const colorSchemes = ['high-contrast', 'color-blind', 'terminal'] as cons
 
 export type ColorScheme = (typeof colorSchemes)[number] | 'usual';
 
-/** Themes. `auto` and those without a background of their own adapt to that of the terminal. If it is unknown, they assume a dark one. */
+/** Themes. `auto`, and themes that have no background, adapt to the terminal's background. If it is unknown, they assume a dark background. */
 export const themeNames = [
 	'auto',
 	'dark',

@@ -37,7 +37,7 @@ export const notOwner = (whose: string, owner: string): CanhazgpuError =>
 		hint: 'Nothing was changed. You can change only what is yours.',
 	});
 
-/** Throws unless the requester's account owns the lease. For interfaces in which even root changes only its own. */
+/** Throws unless the requester's account owns the lease. Used by interfaces in which even root may change only its own leases. */
 export function requireOwnLease(snapshot: Pick<Snapshot, 'gpus'>, requester: Requester, leaseId: string): void {
 	const lease = holdingsIn(snapshot.gpus).find((holding) => holding.lease.leaseId === leaseId)?.lease;
 	if (lease === undefined) {

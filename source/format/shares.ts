@@ -56,7 +56,7 @@ const shareText = (share: ShareRow, index: number): string =>
 		.filter((part) => part !== '')
 		.join(' ');
 
-/** Returns the reserved memory and each share: `16/86G alice 8G, bob 16/8G! for 12m` (bob uses 16G of 8G). `isOverFirst` puts such shares first. */
+/** Returns the reserved memory and each share: `16/86G alice 8G, bob 16/8G! for 12m` (bob uses 16G of 8G). `isOverFirst` puts bob's share first. */
 export function sharesText(row: StatusRow, options: {readonly isOverFirst?: boolean} = {}): string | undefined {
 	const shares =
 		options.isOverFirst === true ? row.shares?.toSorted((a, b) => Number(isOver(b)) - Number(isOver(a))) : row.shares;

@@ -166,7 +166,7 @@ function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeat
 	return [...limit, heartbeatAgeSeconds === undefined ? life : `heartbeat ${age}`].join(', ');
 }
 
-/** Returns `8452MB, 2 processes`, and which of their users is not the holder. */
+/** Returns `8452MB, 2 processes`, and the users of these processes who are not the holder. */
 function useText(row: StatusRow, memoryUsedMiB: number | undefined): string {
 	const {processes, squatters, reading} = row;
 	const names = [...new Set(squatters.map(({user}) => sanitize(user ?? 'unknown')))].join(',');

@@ -2,7 +2,7 @@
 
 type Topic = {
 	readonly summary: string;
-	/** Words that are suggested as this topic. */
+	/** Words for which this topic is suggested. */
 	readonly otherNames: readonly string[];
 	readonly load: () => Promise<{readonly default: string}>;
 };
@@ -120,7 +120,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 
 export const topicNames: readonly string[] = Object.keys(topics);
 
-/** Returns a topic by its name, or by the name that it had before. */
+/** Returns a topic by its name or its former name. */
 export function findTopic(name: string): Topic | undefined {
 	const current = name === 'verbs' ? 'commands' : name;
 	return Object.hasOwn(topics, current) ? topics[current] : undefined;

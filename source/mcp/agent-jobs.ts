@@ -22,7 +22,7 @@ export type JobOfAgent = {
 	readonly command: readonly [string, ...string[]];
 	/** How long the command may run, as the client has written it. */
 	readonly timeout: string;
-	/** The directory where the command starts. The default is that of the server. */
+	/** The directory where the command starts. The default is the directory of the server. */
 	readonly directory: string | undefined;
 	readonly variables: Readonly<Record<string, string>>;
 };
@@ -54,7 +54,7 @@ export type AgentJobs = {
 	readonly list: (world: EngineWorld, requester: Requester) => Promise<Rows>;
 	readonly find: (world: EngineWorld, owner: Owner) => Promise<Rows>;
 	readonly tail: (world: EngineWorld, owner: Owner & {readonly mostBytes: number}) => Promise<LogTail>;
-	/** Cancels a job or an array. Returns the ids of the cancelled jobs. Throws `failed` if it still runs after a while, or if `signal` is aborted. */
+	/** Cancels a job or an array. Returns the ids of the cancelled jobs. Throws `failed` if a job does not end in time, or if `signal` is aborted. */
 	readonly cancel: (
 		world: EngineWorld,
 		owner: Owner & {readonly via: string; readonly signal: AbortSignal},

@@ -1,4 +1,4 @@
-/** The leases of one connection. This process is their holder: it sends heartbeats, and ends them when their time is up or the connection ends. */
+/** The leases of one connection. This process holds them: it sends heartbeats, and ends the leases when their time is up or the connection ends. */
 import {awaitJobLease, endJobLease, sendHeartbeat, type JobLease} from '../core/operations/job-lease.js';
 import {renewJobLease} from '../core/operations/renew-job-lease.js';
 import {createWakeSignal} from '../core/operations/waiting/wake-signal.js';

@@ -37,7 +37,7 @@ export type McpOptions = {
 	readonly version: string;
 	readonly remark: (text: string) => void;
 	readonly failed: (error: unknown) => void;
-	/** Aborting ends the connection. */
+	/** Aborted to end the connection. */
 	readonly signal: AbortSignal;
 	readonly input: Readable;
 	readonly output: Writable;
@@ -49,7 +49,7 @@ const longestClient = 40;
 const instructions =
 	'GPUs of this machine are shared. Call gpu_status to see what is free, gpu_reserve before you use a GPU, and gpu_release when you are done. For long work, gpu_run starts a job with its own GPUs, which continues when you disconnect.';
 
-/** Lists the tools with their schemas. The schema of a result is that of the `--json` output of the command. */
+/** Lists the tools with their schemas. The results have the same schemas as the `--json` output of the commands. */
 async function toolList(): Promise<ListedTool[]> {
 	return Promise.all(
 		tools.map(async (tool) => {
@@ -90,8 +90,8 @@ function createPool(open: McpOptions['open']) {
 }
 
 /**
-Serves one client until it closes the connection or `signal` is aborted. Everything that it held is then released.
-@returns Whether the client has read all messages. If not, only the end of this process discards them.
+Serves one client until it closes the connection or `signal` is aborted. Then releases everything that the client holds.
+@returns Whether the client has read all messages. Unread messages are discarded only when this process ends.
 */
 export async function runMcp({
 	open,
@@ -115,7 +115,7 @@ export async function runMcp({
 	const notice = (words: string): void => {
 		notices.push(words);
 		for (const server of servers) {
-			// Clients may ignore the notification, and the newer protocol has none, so the next answer repeats the words.
+			// The next answer repeats the words, because clients may ignore this notification, and the newer protocol does not have it.
 			// eslint-disable-next-line @typescript-eslint/no-deprecated -- most clients speak the older protocol
 			void server.sendLoggingMessage({level: 'warning', logger: 'canhazgpu', data: words}).catch(() => undefined);
 		}
@@ -125,7 +125,7 @@ export async function runMcp({
 
 	async function callOf({server}: McpServer, context: ServerContext): Promise<Call> {
 		const {mcpReq} = context;
-		// Each request of the newer protocol names the client. In the older one, only the first request does.
+		// Each request of the newer protocol names the client. In the older protocol, only the first request does.
 		const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
 		// eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
 		const client = (envelope[CLIENT_INFO_META_KEY] as Implementation | undefined) ?? server.getClientVersion();

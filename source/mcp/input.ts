@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import {CanhazgpuError, cutShort} from '../errors.js';
 import type {Tool} from './tool.js';
 
-/** Longer texts are refused here. The core has the limit for each text, such as a note. */
+/** Maximum length of any text. The core has another limit for each kind of text, such as a note. */
 const longestText = 4096;
 
 export const text = (description: string) => v.pipe(v.string(), v.maxLength(longestText), v.description(description));
@@ -23,7 +23,7 @@ export const inputSchemaOf = ({input}: Pick<Tool, 'input'>) => {
 	const {$schema, ...schema} = toJsonSchema(input, {
 		target: 'draft-2020-12',
 		typeMode: 'input',
-		// A pattern of JSON Schema has no flags, and the `v` of these patterns changes nothing.
+		// Patterns in JSON Schema have no flags. These patterns mean the same without their flag `v`.
 		errorMode: 'ignore',
 		overrideAction: ({valibotAction, jsonSchema}) =>
 			valibotAction.type === 'regex' && 'requirement' in valibotAction && valibotAction.requirement instanceof RegExp

@@ -47,7 +47,7 @@ type ToolOf<Input extends v.GenericSchema> = Omit<Tool, 'input' | 'call'> & {
 	readonly call: (call: Call, input: v.InferOutput<Input>) => Promise<Answer>;
 };
 
-/** Checks that `call` takes what `input` accepts. */
+/** Defines a tool. The compiler checks that `call` takes what `input` accepts. */
 export const defineTool = <Input extends v.GenericSchema<Readonly<Record<string, unknown>>>>(
 	tool: ToolOf<Input>,
 ): Tool => ({

@@ -50,7 +50,7 @@ export class ClientTransport extends StdioServerTransport {
 
 			return true;
 		} catch {
-			// After an error, nobody reads any more, and nothing is left to write.
+			// After an error, the client no longer reads, so there is nothing left to write.
 			return this.#messages.destroyed;
 		}
 	}

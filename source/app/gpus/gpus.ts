@@ -105,7 +105,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				return [];
 			}
 
-			// Dead jobs cause no load. Neither do GPUs that are held while their owner waits for more.
+			// Dead jobs cause no load. GPUs that a waiting request already holds cause no load, either.
 			const working = holdingsIn(snapshot.gpus).filter(
 				({lease}) => lease.partialQueueId === undefined && endingOf(lease, snapshot, host) === undefined,
 			);

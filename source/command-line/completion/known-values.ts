@@ -53,7 +53,7 @@ function aboutGpu(record: GpuRecord, {drains}: Snapshot): string {
 	return drains.has(record.index) ? 'out of service' : 'not reserved';
 }
 
-/** Returns the GPUs whose lease the user can change. For a GPU that MIG has split, returns the user's instances. */
+/** Returns the GPUs whose lease the user can change. For a GPU that is split by MIG, returns the user's instances. */
 const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Lease) => boolean): readonly Candidate[] =>
 	snapshot.gpus.flatMap((record) => {
 		const leases = holdingsOn(record)

@@ -17,7 +17,7 @@ type Found = {
 	readonly found: number;
 };
 
-/** Returns the existing pool, for the case that no GPU is found. A private pool does not count. */
+/** Returns the existing pool, for the error message if no GPU is found. Ignores private pools. */
 async function existingPool(app: App): Promise<{readonly gpuCount: number; readonly location: string} | undefined> {
 	try {
 		return await withWorld(app, {}, async (world) => {

@@ -10,7 +10,7 @@ import type {Requester} from '../../core/model/types.js';
 
 const lookMs = 100;
 
-/** Time to wait for a job to end. Its wrapper kills the job after 30 seconds, and a busy machine takes longer. */
+/** Time in ms to wait for a job to end. The wrapper kills the job after 30 seconds, and a busy machine can need more time. */
 const patienceMs = 45_000;
 
 /** Asks the wrapper to end, which ends the command. If the wrapper was killed, asks the command itself. */
@@ -51,11 +51,11 @@ type CancelRequest = {
 	readonly ids: readonly string[];
 	/** The interface that cancels the jobs. Absent for the command line. */
 	readonly via?: string;
-	/** Aborting ends the wait, not the cancellation. */
+	/** Aborted to end only the wait. The jobs are still cancelled. */
 	readonly aborted?: AbortSignal;
 };
 
-/** Returns the ids of the jobs that this call has cancelled, and a job that has not ended in time. */
+/** Cancels jobs and waits until they have ended. Returns the ids of the cancelled jobs, and the first job that did not end in time. */
 export async function cancelAndWait(
 	app: App,
 	world: EngineWorld,

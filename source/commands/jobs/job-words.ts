@@ -1,7 +1,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {Input} from '../../command-line/command.js';
 
-/** Returns the ids that are typed after the name of the command: `7 8_2` or `7,8_2`. Throws `usage` without any. */
+/** Returns the ids that are typed after the name of the command: `7 8_2` or `7,8_2`. Throws `usage` if no id is typed. */
 export function jobIdsOf({words}: Input, command: string): readonly [string, ...string[]] {
 	const [first, ...others] = words.flatMap((word) => word.split(',')).filter((word) => word !== '');
 	if (first === undefined) {

@@ -20,7 +20,7 @@ const inWords = (rows: readonly JobRow[]): readonly JobRow[] =>
 		reason: row.reason === undefined || isOver(row) ? row.reason : engineReasonText(row.reason),
 	}));
 
-/** Lists all jobs, or those of `account` that have not ended or ended in the last day. Leaves out what `account` may not see of others. */
+/** Lists all jobs, or the jobs of `account` without those that ended more than a day ago. Hides what `account` may not see. */
 export async function listJobs(
 	world: EngineWorld,
 	{account, isAll}: {readonly account: string | undefined; readonly isAll: boolean},
@@ -38,7 +38,7 @@ export async function listJobs(
 	};
 }
 
-/** Returns everybody's jobs that have not ended or ended in the last day, without what `account` may not see. */
+/** Returns everybody's jobs without those that ended more than a day ago. Hides what `account` may not see. */
 export async function readRecentJobs(
 	world: EngineWorld,
 	account: string | undefined,

@@ -14,7 +14,7 @@ import {jobIdOfInput} from './job-words.js';
 
 const lookMs = 250;
 
-/** The record is read only once in this many reads of the output. */
+/** The number of reads of the output for each read of the job's record. */
 const readEvery = 8;
 
 async function findJob(app: App, world: EngineWorld, id: string): Promise<Job> {
@@ -35,7 +35,7 @@ export type JobOutput = {
 	readonly hasEnded: () => Promise<boolean>;
 };
 
-/** Finds the output of a job. Throws `usage` for an unknown id or an array, `not-owner` for a job of another account. */
+/** Finds the output of a job. Throws `usage` for an unknown id or an array, and `not-owner` for a job of another account. */
 export async function findOutput(app: App, world: EngineWorld, id: string): Promise<JobOutput> {
 	const {engine} = world;
 	const requester = app.requester(undefined);
@@ -124,7 +124,7 @@ export const logs: Command = {
 						return 0;
 					}
 
-					// After the end is noticed, the rest of the output is printed.
+					// Once the job has ended, another round prints the rest of the output.
 					isEnding = looks % readEvery === 0 && (await hasEnded());
 					await app.clock.sleep(lookMs, interruption.signal).catch(() => undefined);
 				}

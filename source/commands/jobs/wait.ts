@@ -13,7 +13,7 @@ import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
 import {withWorld} from '../shared/with-world.js';
 import {jobIdsOf} from './job-words.js';
 
-/** The interval between checks, because a job that is killed announces nothing. */
+/** Interval in ms between checks. Needed because a job that is killed announces no change. */
 const lookMs = 5000;
 
 /** The exit code for a job that failed without an exit code of its own. */

@@ -59,7 +59,7 @@ function checkVariables(variables: JobOfAgent['variables']): void {
 	}
 }
 
-/** Returns the flags of `run` that ask for the same GPUs. */
+/** Returns the flags of `run` for the GPUs that the agent requests. */
 function flagsOf({wanted, request, timeout}: JobOfAgent): readonly string[] {
 	const {gpu_ids: ids, models, min_memory: minMemory, min_compute: minCompute, nvlink, mixed, share, mig} = wanted;
 	const {requester, note} = request;
@@ -125,7 +125,7 @@ async function submit(
 	return {id: jobIdOf(jobs[0]!), json: detachedJson(jobs)};
 }
 
-/** @param poolFlags - The flags with which this program finds the pool again. */
+/** @param poolFlags - The flags with which the job's wrapper finds the pool. */
 export const createAgentJobs = (app: App, poolFlags: readonly string[]): AgentJobs => ({
 	async submit(world, job) {
 		const remarks: string[] = [];

@@ -43,7 +43,7 @@ export async function remindOfGrant(
 	}
 }
 
-/** Returns the id that another host's `--on any` chose for this queue entry, so that it can cancel the entry later. */
+/** Returns the id that another host's `--on any` chose for this queue entry. That host uses the id to cancel the entry. */
 function givenEntryId({environment}: App): string | undefined {
 	const id = environment[queueEntryVariable];
 	return id !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/v.test(id) ? id : undefined;

@@ -8,7 +8,7 @@ type Background = {
 	readonly failed: (error: unknown) => void;
 };
 
-/** `report` gets the message of each bug once. Does not report an unreachable store, because the command itself does. */
+/** Creates a runner for background work. `report` gets each bug once. Other errors, such as an unreachable store, are left to the command. */
 export function createBackground(report: (words: string) => void): Background {
 	const said = new Set<string>();
 	const failed = (error: unknown): void => {

@@ -42,7 +42,7 @@ type MeantLeases = {
 	readonly selectionOf: (requester: Requester) => Selection;
 };
 
-/** If `named` is undefined, selects all manual reservations, or with `--lease` all GPUs of that reservation. */
+/** Selects reservations. If `named` is undefined, selects all manual reservations, or with `--lease` all GPUs of that reservation. */
 export function meantLeases(input: Input, named: NamedParts | undefined): MeantLeases {
 	const label = checkLabel(input.text('user'));
 	const leaseId = leaseIdOf(input);

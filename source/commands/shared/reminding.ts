@@ -7,7 +7,7 @@ import {createBackground} from './background.js';
 const firstCheckMs = 1000;
 /** The longest time in ms after which a new or changed reservation is noticed. */
 const longestWaitMs = 60_000;
-/** The longest time in ms that stopping waits for a reminder that hangs. */
+/** Maximum time in ms to wait for a reminder that hangs, when the reminders are stopped. */
 const graceMs = 1000;
 
 /** Sends reminders until the returned function is called. `complain` gets a message for each failure. */

@@ -265,7 +265,7 @@ export function countOf(
 	return ids?.length ?? count ?? 1;
 }
 
-/** Returns the seconds to wait: 0 to not wait, undefined without limit. `--nonblock` overrides `--wait`. */
+/** Returns the seconds to wait. 0 means not to wait, and undefined means no limit. `--nonblock` overrides `--wait`. */
 export function waitSecondsOf(input: Input, command: ClaimingCommand): number | undefined {
 	const waits = input.has('wait') && !input.has('nonblock');
 	return input.config.get(`${command}.nonblock`) === true && !waits ? 0 : input.config.get(`${command}.wait`);

@@ -11,7 +11,7 @@ const offsetMs = (instantMs: number): number => -new Date(instantMs).getTimezone
 
 const wallTime = (instantMs: number): number => instantMs + offsetMs(instantMs);
 
-/** Returns the instants at which local clocks show a wall time: two if clocks are set back over it, one even if clocks skip it. */
+/** Returns the instants at which local clocks show a wall time: two if clocks are set back, and one in place of a time that clocks skip. */
 function instantsOf(wall: number): readonly number[] {
 	const offsets = new Set([offsetMs(wall - dayMs), offsetMs(wall + dayMs)]);
 	const shown = [...offsets].map((offset) => wall - offset).filter((instant) => wallTime(instant) === wall);

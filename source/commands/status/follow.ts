@@ -30,7 +30,7 @@ function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined
 		: {...about, gpus: statusJson(rows, observation), waiting_count: queue.length};
 }
 
-/** Returns the exit code: 0 if the reader has gone, otherwise that of the signal. */
+/** Prints the status until a signal arrives or the reader has gone. Returns the exit code of the signal, or 0 if the reader has gone. */
 export async function followStatus(app: App): Promise<number> {
 	const world = await app.open({keepReconnecting: true});
 	keepHeapSmall();
@@ -39,7 +39,7 @@ export async function followStatus(app: App): Promise<number> {
 	interruption.signal.addEventListener('abort', () => {
 		ended.resolve(interruption.exitCode());
 	});
-	// While this command handles signals, it must also end when the pipe of stdout is closed.
+	// Ends the command when the reader of stdout has gone.
 	const unread = (): void => {
 		ended.resolve(0);
 	};

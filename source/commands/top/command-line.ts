@@ -45,7 +45,7 @@ function hostOf([first = '', name = '', ...others]: readonly string[]): string |
 	}
 
 	if (others.length > 0) {
-		throw new CanhazgpuError('usage', 'host takes one host name', {hint: 'Type host alone to see all hosts.'});
+		throw new CanhazgpuError('usage', 'host takes one host name', {hint: 'To see all hosts, type host without a name.'});
 	}
 
 	return name;
@@ -97,7 +97,7 @@ function changesPool(name: string, manner: 'reads' | 'changes', input: Input): b
 	return (manner === 'changes' && !onlyShows) || (name === 'queue' && input.has('leave'));
 }
 
-/** The flags that no command supports in the monitor. The ssh of `--on` needs the terminal, but in a cluster, `--on` names a node. */
+/** The flags that no command supports in the monitor. `--on` starts ssh, which needs the terminal, except in a cluster, where it names a node. */
 const unsupportedFlags = (hasEngine: boolean): readonly string[] => (hasEngine ? ['follow'] : ['follow', 'on']);
 
 const offered = (command: Command, hasEngine: boolean): Command => {

@@ -126,12 +126,12 @@ export function createHostOutputs({app, world, clock, others, broken}: Options):
 
 			if (!isRemoteHost(name)) {
 				throw new CanhazgpuError('usage', `${quoted(name)} is not a host name`, {
-					hint: 'Type host alone to see all hosts.',
+					hint: 'To see all hosts, type host without a name.',
 				});
 			}
 
 			throw new CanhazgpuError('usage', `There is no host ${name} in the setting remote_hosts`, {
-				hint: `Type host alone to see all hosts, or: status --remote ${name}`,
+				hint: `To see all hosts, type host without a name. To ask this host: status --remote ${name}`,
 			});
 		},
 		stop: watch.stop,

@@ -35,10 +35,10 @@ async function openPool(app: App, isDemo: boolean, others: readonly string[]): P
 	}
 }
 
-/** Values of TERM for terminals that draw only ASCII or the character set of the first PCs. */
+/** Values of TERM for terminals that draw only ASCII or the characters of the original IBM PC. */
 const plainTerminals: ReadonlySet<string | undefined> = new Set(['dumb', 'linux', 'ansi', 'vt100', 'vt102', 'vt220']);
 
-/** Whether the terminal may draw only ASCII. If the locale is not set, as in a container, the terminal is assumed to draw more. */
+/** Whether to draw only ASCII. If the locale is not set, as in a container, the terminal is assumed to support other characters. */
 function isPlain({TERM, LC_ALL, LC_CTYPE, LANG}: NodeJS.ProcessEnv): boolean {
 	const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '');
 	return plainTerminals.has(TERM) || (locale !== undefined && !/utf-?8/iv.test(locale));

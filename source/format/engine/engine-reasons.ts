@@ -36,7 +36,7 @@ const spaced = (code: string): string =>
 		.replaceAll(/(?<=[a-z])(?=[A-Z])/gv, ' ')
 		.replaceAll(/\b[A-Z](?=[a-z])/gv, (letter) => letter.toLowerCase());
 
-/** Codes of reasons for waiting that disappear when other jobs end. */
+/** Codes of the reasons that disappear when other jobs end. */
 const passing: ReadonlySet<string> = new Set([
 	'',
 	'None',

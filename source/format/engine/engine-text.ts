@@ -1,11 +1,11 @@
 import type {Grant} from '../../core/rules/request/request.js';
 import {sanitize} from '../text/text.js';
 
-/** Returns the place of a grant on another host, to put before other facts about the grant: `GPU 0,1 of box2, `. Empty on this machine. */
+/** Returns the GPUs and the host of a grant, with a comma before the facts that follow: `GPU 0,1 of box2, `. Empty on this machine. */
 export const placeText = (place: Grant['place']): string =>
 	place === undefined ? '' : `GPU ${place.gpuIds.join(',')} of ${sanitize(place.node)}, `;
 
-/** Returns shell lines that use the granted GPUs. `hostname` is this machine's. */
+/** Returns shell lines that use the granted GPUs. `hostname` is the name of this machine. */
 export function useLines({gpus, instances, place, leaseId}: Grant, hostname: string): readonly string[] {
 	if (place === undefined) {
 		// CUDA finds a MIG instance only by its UUID.

@@ -43,7 +43,7 @@ const known = <Schema extends v.GenericSchema>(item: Schema) =>
 		),
 	);
 
-/** Like `known`, but an empty list is undefined. */
+/** Like `known`, but returns undefined for an empty list. */
 const list = <Schema extends v.GenericSchema>(item: Schema) =>
 	optional(
 		v.pipe(
@@ -214,7 +214,7 @@ export function fromCommandRow(row: Row, now: number) {
 
 export type RemoteGpu = NonNullable<ReturnType<typeof fromCommandRow>>;
 
-/** Maximum length of the JSON of a host. A box of 64 GPUs sends less, and a stream can have many hosts. */
+/** Maximum length of the JSON of one host, because a stream can have many hosts. 64 GPUs need less. */
 const mostCharacters = 100_000;
 
 /** Converts all rows of a host, each GPU once. Omits the processes if the JSON is too long. Returns undefined if it is still too long. */

@@ -1,4 +1,4 @@
-/** `status --json`: the Go program's keys, and ours. Unknown values are absent. `processes`, and `mig_instances` in MIG mode, can be empty. */
+/** `status --json`: the Go program's keys, and more keys. Unknown values are absent. `processes`, and `mig_instances` in MIG mode, can be empty. */
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';
@@ -55,7 +55,7 @@ const drainJson = ({drain}: StatusRow) =>
 /** Returns the name without the vendor, as the Go program prints it: `H100 80GB HBM3`. */
 export const modelName = (name: string | undefined): string | undefined => name?.replace(/^NVIDIA /v, '');
 
-/** Returns the Go program's text for use without a reservation. How the GPU is used is in `process_info`. */
+/** Returns the Go program's text for use without a reservation. `process_info` says how the GPU is used. */
 const withoutReservation = (row: StatusRow): string =>
 	['WITHOUT RESERVATION', cautionOf(row)].filter((words) => words !== undefined).join(', ');
 

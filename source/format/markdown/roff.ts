@@ -42,7 +42,7 @@ function rowRoff(row: readonly Inline[], header: readonly Inline[]): readonly st
 	];
 }
 
-/** @param isFirst - Whether the block follows a heading, which starts a paragraph. */
+/** @param isFirst - Whether the block follows a heading. A heading already starts a paragraph. */
 function blockRoff(block: Block, isFirst: boolean): readonly string[] {
 	const paragraph = isFirst ? [] : ['.PP'];
 	switch (block.kind) {

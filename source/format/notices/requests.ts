@@ -13,7 +13,7 @@ export type Message = {
 	readonly json: string;
 };
 
-/** With a zero-width space after it, `@` begins no mention. */
+/** `@` and a zero-width space, which keeps `@` from beginning a mention. */
 const harmlessAt = '@\u{200B}';
 
 /** Slack reads `&lt;` as plain `<`, so `<!channel>` stays text. The character after `@` is for servers that also read `@all`, such as Mattermost. */
@@ -31,11 +31,11 @@ export const discordText = (text: string): string =>
 /** Half of what Discord accepts, because escaping can double the length. */
 const longestDiscord = 1000;
 
-/** Desktops read the body of a message as markup. */
+/** Escapes text for desktops, which read the body of a message as markup. */
 export const desktopText = (text: string): string =>
 	text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Targets that several people read need the name of the account. */
+/** Adds the name of the account, for targets that several people read. */
 const namedText = ({account, text}: Message): string => `${sanitize(account)}: ${text}`;
 
 /** Moves the name and password of a URL to a header. fetch rejects a URL with a password. */
@@ -59,7 +59,7 @@ function post(address: string, contentType: string, body: string): HttpRequest {
 const postJson = (address: string, body: unknown): HttpRequest =>
 	post(address, 'application/json', JSON.stringify(body));
 
-/** A value for the header of a mail: printable ASCII on one line. */
+/** Converts text to a value for a mail header: printable ASCII on one line. */
 const headerText = (text: string): string => sanitize(text).replaceAll(/[^\u{20}-\u{7E}]/gv, '?');
 
 function mailOf(address: string, message: Message): NoticeRequest {
@@ -81,7 +81,7 @@ function mailOf(address: string, message: Message): NoticeRequest {
 		type: 'program',
 		runs: 'system',
 		ways: [
-			// The recipient is an argument, and not read from the headers. -i: a line with one dot does not end the mail.
+			// Passes the recipient as an argument instead of in the headers. With -i, a line with one dot does not end the mail.
 			{argv: ['sendmail', '-i', address], stdin: `${head.join('\n')}\n\n${body}\n`},
 			{argv: ['mail', '-s', subject, '--', address], stdin: `${body}\n`},
 		],

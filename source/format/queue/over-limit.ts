@@ -1,4 +1,4 @@
-/** Explains that a request waits for its own account or for other agents to hold fewer GPUs. */
+/** Explains that a request waits until its own account, or the coding agents together, hold fewer GPUs. */
 import type {AgentLimit, OverLimit} from '../../core/rules/queue/account-limits.js';
 import {settingText} from '../../core/rules/limits/limits.js';
 import {counted} from '../text/numbers.js';

@@ -1,4 +1,4 @@
-/** Formats a refusal. The first line is that of the Go program, which scripts search for. */
+/** Formats a refusal. The first line is the same as in the Go program, because scripts search for it. */
 import type {Block, Refusal, UnusableGpu} from '../../core/rules/grants/newcomer-grant.js';
 import type {UsageBlock} from '../../core/rules/usage/usage-block.js';
 import {isPartOfGpu} from '../../core/rules/request/request.js';

@@ -41,7 +41,7 @@ export const outOfServiceText = (outages: OutOfService): string | undefined =>
 		? undefined
 		: `when ${partsOutText(outages)} ${outages.length === 1 ? 'is' : 'are'} back in service`;
 
-/** Returns the progress in one line. Without `hasEstimate`, omits when and why the wait can end. The monitor and the dashboard show these in the queue. */
+/** Returns the progress in one line. Without `hasEstimate`, omits the end of the wait, which the monitor and the dashboard show elsewhere. */
 export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {

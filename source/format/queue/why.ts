@@ -22,7 +22,7 @@ const namedBlockers = 2;
 
 type FormatTime = (seconds: number) => string;
 
-/** Returns ` until 15:20` or ` until its job ends`. If the reservation goes back before, says so first. Empty if unknown. */
+/** Returns ` until 15:20` or ` until its job ends`. If the reservation goes back to the pool earlier, says this first. Empty if unknown. */
 function untilText(blocker: Blocker, now: number, formatTime: FormatTime): string {
 	if (blocker.kind !== 'lease') {
 		return blocker.until === undefined ? '' : ` until ${formatTime(blocker.until)}`;

@@ -6,7 +6,7 @@ import {ruledTable} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
 import {csvField, toTenThousandths} from './report.js';
 
-/** Limit for the list of gaps. Only the longest ones are listed. */
+/** Maximum number of gaps in the list, which has the longest gaps. */
 const mostGaps = 100;
 
 /** Returns `report --used --json`, which is also `GET /api/held-use`. */

@@ -1,4 +1,4 @@
-/** Formats the JSON rows of hosts and their queues. All versions, and the Go program, share these tables. */
+/** Formats the JSON rows of hosts and their queues. Accepts rows of all versions and of the Go program. */
 import {freeAmong, freeText} from '../free-gpus.js';
 import {noteCell} from '../text/note.js';
 import {ownerText} from '../owner.js';

@@ -149,7 +149,7 @@ const waitJson = ({
 	...reasonJson({blockers, overLimit, agentLimit}),
 });
 
-/** Returns `queue --json`: the keys of the Go program, and ours. Skips unreadable entries. `room` is that of the caller, if it has a limit. */
+/** Returns `queue --json`: the keys of the Go program, and more keys. Skips unreadable entries. `room` is set if the caller has a limit. */
 export function queueJson(rows: readonly QueueRow[], room?: AccountRoom) {
 	const entries = rows.flatMap((row) =>
 		row.entry === undefined

@@ -142,7 +142,7 @@ export const webReportJson = (made: Report, by: string) => ({
 	series: made.series && seriesJson(made.series),
 });
 
-/** Whether a spreadsheet would read a text as a formula, also with a full-width or small first sign. */
+/** Whether a spreadsheet would read a text as a formula. Full-width and small forms of the first sign count, too. */
 const isFormula = (text: string): boolean => /^[+\-=@\u{2212}]/v.test(text.normalize('NFKC'));
 
 /** Quotes a field for RFC 4180, and for programs that split at `;`. Formulas become text, as OWASP advises. */

@@ -103,7 +103,7 @@ export const statusTable = (rows: readonly StatusRow[], paint: Paint, width?: nu
 			index: String(row.index),
 			node: row.reading?.place && `${sanitize(row.reading.place.node)}:${row.reading.place.gpu}`,
 			status: stateText[row.state],
-			// Joins two users as in the Go program. If there are more, the Go program only counts the others, and this table names them.
+			// Joins two users as in the Go program. The Go program only counts further users, but this table names them.
 			user: userText(row, ' and '),
 			duration: row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),
 			type: row.lease?.type.toUpperCase() ?? '-',

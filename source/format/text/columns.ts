@@ -10,7 +10,7 @@ export type Column<Name extends string = string> = {
 
 export type TableRoom = {readonly width: number; readonly gap: number};
 
-/** A column that can shrink to the width `least`, or is removed if that is 0. `at once`: it shrinks to `least` without intermediate widths. */
+/** A column that can shrink to the width `least`, or is removed if `least` is 0. With `at once`, the column skips all intermediate widths. */
 export type Sacrifice<Name extends string = string> = readonly [name: Name, least: number, how?: 'at once'];
 
 export const totalWidth = (columns: readonly Column[], gap: number): number =>

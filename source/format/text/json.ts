@@ -9,7 +9,7 @@ const escaped = (character: string): string =>
 		return String.raw`\u${code.toString(16).padStart(4, '0')}`;
 	}).join('');
 
-/** Escapes these characters in JSON, without a change of the data. */
+/** Escapes the characters in JSON that act on a terminal. Does not change the data. */
 export const harmlessText = (json: string): string => json.replaceAll(acting, (character) => escaped(character));
 
 /** Returns indented JSON that cannot act on a terminal, without losing data. */

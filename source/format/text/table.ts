@@ -6,7 +6,7 @@ import {truncate, widthOf} from './width.js';
 /** The sanitized text of a cell. `paint` colors the text after it has been cut. */
 export type Cell = string | {readonly text: string; readonly paint: (text: string) => string};
 
-/** Columns to shrink, in this order, if the table is too wide: each to `least` terminal columns, or to nothing at 0. */
+/** Columns to shrink, in this order, if the table is too wide: each to `least` terminal columns. Removed if `least` is 0. */
 export type Sacrifices = ReadonlyArray<readonly [title: string, least: number]>;
 
 export type Room = {readonly width: number | undefined; readonly sacrifices: Sacrifices};

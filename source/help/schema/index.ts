@@ -1,4 +1,4 @@
-/** The JSON Schemas (draft-07) of `--json` outputs, by command, and of answers of the dashboard. `run` prints what `reserve` does. */
+/** The JSON Schemas (draft-07) of `--json` outputs, by command, and of answers of the dashboard. The output of `run` has the schema of `reserve`. */
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -58,7 +58,7 @@ export const cancel = defineTool({
 			cancelled.length === 0
 				? 'Nothing was cancelled, because the job has already ended.'
 				: `Cancelled ${cancelled.length === 1 ? 'job' : 'jobs'} ${cancelled.join(', ')}.`;
-		// Slurm does not wait for the end of the processes.
+		// Slurm answers before the processes of a cancelled job have ended.
 		const isEnding = cancelled.length > 0 && listed.rows.some((row) => !isOver(row));
 		const state = isEnding ? 'It ends in a moment: see gpu_job.' : jobWords(listed.rows, listed.now);
 		return {json: jsonOf(listed), words: `${done} ${state}`};

@@ -27,7 +27,7 @@ function tenureOf({world}: Call, durationSeconds: number, isDetached: boolean): 
 		});
 	}
 
-	// Other processes of the client can be in the same process group. They do not keep the GPUs.
+	// Leaves out the process group: the client's other processes can be in the same group, but do not keep the GPUs.
 	const {group, ...holder} = world.host.self;
 	return {type: 'run', timeLimitSeconds: durationSeconds, holder};
 }
@@ -43,7 +43,7 @@ const noGrant = ({reason}: GaveUp): CanhazgpuError =>
 		{hint: 'Nothing is held. To wait again, call gpu_reserve again, perhaps with more wait_seconds.'},
 	);
 
-/** Replaces the advice of Slurm for the command line, when the GPUs are not free. */
+/** Replaces Slurm's advice if the GPUs are not free, because that advice is for the command line. */
 async function unlessSlurmRefuses<Result>({engine}: Call['world'], answer: Promise<Result>): Promise<Result> {
 	try {
 		return await answer;

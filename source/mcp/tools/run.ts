@@ -8,7 +8,7 @@ import {text} from '../input.js';
 import {defineTool} from '../tool.js';
 import {wantedFields, wantedOf} from './request.js';
 
-/** The core limits the length of the whole command, too. */
+/** Maximum length of a word. The core also limits the length of the whole command. */
 const longestWordBytes = 100_000;
 const mostWords = 4096;
 const mostVariables = 256;

@@ -25,7 +25,7 @@ import {secondsOf, type ActName, type ActRequests} from './requests.js';
 export type Done = {
 	readonly words: string;
 	readonly gpus: readonly number[];
-	/** The id with which a release can be undone, and the number of seconds for which that is possible. */
+	/** Set if the release can be undone: the id for the undo request, and for how many seconds it is accepted. */
 	readonly undo?: {readonly id: string; readonly seconds: number};
 };
 
@@ -44,7 +44,7 @@ export type Actor = {
 	readonly close: () => Promise<void>;
 };
 
-/** Additional time in which an undo request that arrives late is accepted. */
+/** Extra time in ms for undo requests that arrive late. */
 const undoSlackMs = 5000;
 
 const mostWaits = 16;
@@ -118,7 +118,7 @@ export function createActor({world: open, requester: whoAsks, jobs, monotonicMs,
 		};
 	};
 
-	/** Resolves when the GPUs are granted or the request has joined the queue. The request then keeps waiting in the background. */
+	/** Resolves when the GPUs are granted or the request has joined the queue. A queued request keeps waiting in the background. */
 	async function join(world: World, request: ReserveRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
 			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions in the queue already`, {

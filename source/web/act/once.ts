@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 const mostRemembered = 500;
 const mostAtOnce = 8;
 
-/** Returns a function that runs `begin` once per id. If an id is repeated, it returns the cached answer. It throws `busy` if too many requests run. */
+/** Returns a function that runs `begin` once per id, and returns the cached answer for a repeated id. Throws `busy` if too many requests run. */
 export function createOnce<Answer>(): (id: string, begin: () => Promise<Answer>) => Promise<Answer> {
 	const known = new Map<string, Promise<Answer>>();
 	let underWay = 0;

@@ -3,13 +3,13 @@ import type {Requester} from '../../core/model/types.js';
 
 /** The commands for jobs. Both throw `usage` for an unknown id, and `not-owner` for a job of another account, also for root. */
 export type OwnJobs = {
-	/** Cancels a job or the jobs of an array. Returns the ids of those that have ended by now, and whether others still have to end. */
+	/** Cancels a job or the jobs of an array. Returns the ids of the jobs that have already ended, and whether any job is still ending. */
 	readonly cancel: (
 		world: EngineWorld,
 		requester: Requester,
 		id: string,
 	) => Promise<{readonly cancelled: readonly string[]; readonly isEnding: boolean}>;
-	/** Starts an ended job again. Returns sentences for the user, such as a warning that a logout ends the job. Throws `failed` if it has not ended. */
+	/** Starts an ended job again. Returns warnings for the user, for example that a logout ends the job. Throws `failed` if the job still runs. */
 	readonly retry: (world: EngineWorld, requester: Requester, id: string) => Promise<readonly string[]>;
 };
 

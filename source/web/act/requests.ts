@@ -21,7 +21,7 @@ const wanted = {
 	force: v.optional(v.boolean()),
 };
 
-/** Selects a lease, with all or some of its GPUs. The lease id prevents a mistake if the GPU has another reservation by now. */
+/** The fields that select a lease and some or all of its GPUs. Thanks to the lease id, a newer reservation of the same GPU is never changed. */
 const held = {id, lease_id: name, gpus: v.optional(gpus)};
 
 const schemas = {
@@ -29,7 +29,7 @@ const schemas = {
 	/** Like `reserve`, but waits in the queue if the GPUs are not free. */
 	join: v.strictObject(wanted),
 	extend: v.strictObject({...held, duration: wanted.duration}),
-	/** Keeps the reservation for this time although it is idle. */
+	/** Keeps an idle reservation for this time. */
 	keep: v.strictObject({...held, duration: wanted.duration}),
 	release: v.strictObject(held),
 	undo: v.strictObject({id, undo_id: name}),

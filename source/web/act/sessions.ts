@@ -7,7 +7,7 @@ const idleHours = 8;
 /** Maximum number of sessions. If there are more, the session that was unused for longest ends. */
 const mostSessions = 16;
 
-/** `unknown` means that the token is invalid, or that a newer link has replaced it. */
+/** `unknown` means that the link is invalid, or that a newer link has replaced it. */
 export type Opened =
 	{readonly kind: 'opened'; readonly token: string} | {readonly kind: 'used' | 'expired' | 'unknown'};
 

@@ -1,4 +1,4 @@
-/** Reduces the command lines that the API shows. Secrets are masked at every level. */
+/** Shortens or removes the command lines in the answers of the API. Secrets are masked in any case. */
 import type {JobRow} from '../../core/rules/jobs/rows.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';

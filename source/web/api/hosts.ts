@@ -35,7 +35,7 @@ type AnswerJson = {
 	readonly error?: string;
 };
 
-/** A host in the event `hosts`. `before` is the last good status of a host that fails now. */
+/** A host in the event `hosts`. `before` is the last good status of a host that now fails. */
 export type HostJson = AnswerJson & {readonly name: string; readonly before?: AnswerJson};
 
 export type HostsJson = {readonly hosts: readonly HostJson[]};

@@ -26,10 +26,10 @@ export type About = {
 	readonly engine?: 'slurm' | undefined;
 	readonly lacks?: ReadonlySet<Wish> | undefined;
 	readonly isDemo: boolean;
-	/** False if this host has no pool, so that the page shows only other hosts. */
+	/** False if this host has no pool. The page then shows only other hosts. */
 	readonly hasPool: boolean;
 	readonly hosts: readonly string[];
-	/** The account as which the page makes changes. Undefined for a read-only page. */
+	/** The account in whose name the page makes changes. Undefined for a read-only page. */
 	readonly actsAs?: string | undefined;
 	readonly usualSeconds?: number | undefined;
 };
@@ -59,7 +59,7 @@ const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string]
 	apiJson(events.map((event) => eventJson(event))),
 ];
 
-/** Returns the events that are newer than `last`. Returns all events if `last` is no longer one of them. */
+/** Returns the events that are newer than `last`. Returns all events if `events` no longer contains `last`. */
 const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined): readonly AuditEntry[] =>
 	events.slice(events.findIndex(({id}) => id === last?.id) + 1);
 
@@ -71,7 +71,7 @@ function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 	].filter((words) => words !== undefined);
 }
 
-/** How long the page shows its account that a reservation went back. */
+/** For how many seconds the page warns its account that one of its reservations went back to the pool. */
 const returnedSeconds = 3600;
 
 const returnWarnings = ({events, now}: LiveState, account: string | undefined): readonly string[] =>

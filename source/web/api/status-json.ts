@@ -1,4 +1,4 @@
-/** Status and queue in the API. Keys of the Go program keep their meaning, and this program adds others. Unknown and empty values are absent. */
+/** The status and the queue in the API. The Go program's keys keep their meaning, and this API adds more. Unknown and empty values are absent. */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
@@ -112,8 +112,8 @@ const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	// Set only for an engine that has GPUs of several machines, such as Slurm.
 	node: text(row.reading?.place?.node),
 	node_gpu_id: row.reading?.place?.gpu,
+	// For clients of the Go program, which has no word for drained GPUs: `status` of a drained GPU is `ERROR`. Only `state` is `drained`.
 	status: stateText[row.state],
-	// The Go program has no drained GPUs, so its clients expect `ERROR` in this field.
 	state: shownStateOf(row),
 	user: text(userText(row)),
 	...leaseJson(row),
@@ -205,7 +205,7 @@ export const waitersJson = ({queue, snapshot}: LiveState) =>
 			row.estimateSeconds === undefined ? undefined : time(Math.round((snapshot?.now ?? 0) + row.estimateSeconds)),
 	}));
 
-/** Returns when the first reservation that an entry waits for goes back before its end. Undefined if none does. */
+/** Returns the earliest time at which a reservation that blocks the entry goes back to the pool early. Returns undefined if none goes back early. */
 function soonestReturn({blockers}: QueueRow): number | undefined {
 	const times = blockers.flatMap((blocker) => (blocker.kind === 'lease' ? (reclaimTimeOf(blocker) ?? []) : []));
 	return times.length === 0 ? undefined : Math.min(...times);

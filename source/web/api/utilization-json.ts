@@ -33,7 +33,7 @@ export type UtilizationRecorder = {
 	readonly add: (state: Pick<LiveState, 'lastScan' | 'now'>) => void;
 	/** Returns the last `minutes`. `kept` has the one-minute averages of the pool, for the time before this server started. */
 	readonly last: (minutes: number, question?: UtilizationQuestion, kept?: readonly MinuteLoads[]) => UtilizationJson;
-	/** Returns the name of a GPU in the load history. Undefined until the GPU was scanned once. */
+	/** Returns the name of a GPU in the load history. Returns undefined before the first scan of the GPU. */
 	readonly nameOf: (gpu: number) => string | undefined;
 };
 

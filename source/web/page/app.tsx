@@ -18,7 +18,7 @@ const viewParts: Readonly<Record<View, ComponentType<ViewProps>>> = {
 };
 const Act = late(async () => import('./act/act.js'), 'act');
 
-/** Returns the route that is shown. If the requested view is not available, shows another view. */
+/** Returns the requested route, or the route of another view if the requested view is not available. */
 function shownRoute(): Route {
 	const asked = route.get();
 	const view = shownView(asked.view, pageState.get().about);

@@ -1,4 +1,4 @@
-/** Lists every field of the API with whether the page shows it. A new field does not compile until it is listed. */
+/** Lists every field of the API, and whether the page shows the field. The code does not compile if a field is missing here. */
 import type {JobJson} from '../api/jobs-json.js';
 import type {AboutJson, EventJson} from '../api/live-json.js';
 import type {ReportJson} from '../api/reports.js';
@@ -37,7 +37,7 @@ type ShownGpu = Shown<
 		gpu_id: true;
 		node: true;
 		node_gpu_id: true;
-		// The state as the Go program names it, which has no word for drained GPUs. The page shows `state`.
+		// The state in the words of the Go program, which has no word for drained GPUs. The page shows `state` instead.
 		status: false;
 		state: true;
 		user: true;
@@ -66,7 +66,7 @@ type ShownGpu = Shown<
 		health: true;
 		drain: true;
 		model_info: true;
-		// The provider is the same for all GPUs of a pool. Simulated GPUs have a badge.
+		// The provider is the same for all GPUs of a pool. Simulated GPUs are marked by a badge.
 		provider: false;
 		gpu_model: true;
 		uuid: true;
@@ -89,7 +89,7 @@ type ShownGpu = Shown<
 /** A GPU of this host or of another host. Another host may omit every field except the index and the state. */
 export type Gpu = Partial<Omit<ShownGpu, 'reservation_type' | 'drain' | 'model_info' | 'mig_instances' | 'processes'>> &
 	Pick<GpuJson, 'gpu_id' | 'state'> & {
-		/** `run`, `manual`, or another word that another host uses. */
+		/** `run`, `manual`, or a word that only another host uses. */
 		readonly reservation_type?: string;
 		readonly drain?: Partial<NonNullable<GpuJson['drain']>>;
 		readonly model_info?: Partial<NonNullable<GpuJson['model_info']>>;
@@ -138,11 +138,11 @@ export type Job = Shown<
 		state: true;
 		account: true;
 		command: true;
-		// Only the owner sees these, in a shell.
+		// Not shown: the owner can see these two with a command in a shell.
 		directory: false;
 		output: false;
 		via: true;
-		// `details` says this and what follows in words.
+		// `details` describes these fields in words.
 		requested_count: false;
 		gpu_ids: false;
 		array_id: true;

@@ -8,7 +8,7 @@ import {duration} from './text.js';
 
 export type PillKind = 'connecting' | 'live' | 'lost' | 'stale';
 
-/** Returns the state of the connection. A host without a pool shows no values, so they cannot be outdated. */
+/** Returns the state of the connection. Never `stale` for a host without a pool, because such a host shows no values. */
 export const pillKindOf = ({about, link, store, scan}: PageState): PillKind =>
 	link.kind === 'live' && about?.has_pool !== false && !(store?.live === true && scan?.live === true)
 		? 'stale'

@@ -47,7 +47,7 @@ function moveFocus({target, key}: KeyboardEvent): boolean {
 
 const hasDialog = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Closes the open card with the focus. If there is none, closes all open cards. If no card is open, returns from one host to all hosts. */
+/** Closes the open card that has the focus. Otherwise, closes all open cards. If no card is open, returns from one host to all hosts. */
 function closeShown(): boolean {
 	if (hasDialog()) {
 		// Does nothing, because the browser closes the dialog.

@@ -27,7 +27,7 @@ export async function loadStyle(name: string): Promise<void> {
 	});
 }
 
-/** Creates a component that loads the real component and its style when it is shown, and tries again after a failure. */
+/** Creates a placeholder component. When it is shown, it loads the real component and its style, and tries again after a failure. */
 export function late<Props extends Record<string, unknown>>(
 	load: () => Promise<{readonly default: ComponentType<Props>}>,
 	styleName: string,

@@ -58,7 +58,7 @@ const scrolledTo = new Map<string, number>();
 
 export type Step = {readonly key: string; readonly isInner?: boolean};
 
-/** Returns the key of the current history entry. Adds a key if needed. `isInner` is set if the previous entry is also of this page. */
+/** Returns the key of the current history entry. Adds a key if needed. `isInner` is set if the previous entry also belongs to this page. */
 function markStep(isInner: boolean): string {
 	const step = (history.state ?? {key: String(Math.random()), isInner}) as Step;
 	history.replaceState(step, '');

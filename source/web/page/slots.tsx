@@ -13,7 +13,7 @@ export type FollowUp = {
 		readonly before: PageState;
 		/** Whether the message was a complete state. */
 		readonly isWhole: boolean;
-		/** Whether no message before this one was missed. */
+		/** False if messages before this one were missed. */
 		readonly isContinued: boolean;
 	}) => void;
 };

@@ -37,7 +37,7 @@ export const sizeText = (mebibytes: number): string => `${Number((mebibytes / 10
 
 type Share = NonNullable<Gpu['shares']>[number];
 
-/** Returns `8G`, or `16/8G!` for a share that uses too much, or `0:1 1g.10gb` for a MIG instance. Empty if the size is unknown. */
+/** Returns the size: `8G`, `16/8G!` for a share that uses too much, `0:1 1g.10gb` for a MIG instance. Empty if the size is unknown. */
 function shareSize(
 	{memory_mb: asked, memory_used_mb: used = 0, is_over: isOver, mig_instance: mig, is_gone: isGone}: Share,
 	gpu: number | undefined,

@@ -17,7 +17,7 @@ export type Acting = {
 
 const mostBytes = 4096;
 
-/** The paths that accept a POST. No other path does. */
+/** The only paths that accept a POST. */
 export const actPaths: ReadonlySet<string> = new Set([
 	'/api/session',
 	'/api/session/end',
@@ -90,7 +90,7 @@ const linkHint = 'For another link press Enter where canhazgpu web --mine runs, 
 
 /** Adds the routes that make changes. The guard of the application must accept a POST to {@link actPaths}. */
 export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened}: Acting): void {
-	/** Returns the account and the process of this server, for another server that wants to replace it. */
+	/** Returns the account and the process id of this server. A second server asks for the id, to name it in its error message. */
 	app.get('/api/mine', (context) => answer(context, {acts_as: account, pid: process.pid}));
 
 	for (const path of actPaths) {

@@ -45,7 +45,7 @@ const mostSearched = 8;
 
 const tableFiles = ['/proc/net/tcp', '/proc/net/tcp6'];
 
-/** Returns the uids of sockets from the kernel's tables of all sockets. Searches for each of a few sockets, or parses the table once for many. */
+/** Returns the uids of sockets from the kernel's tables. Searches the tables for each socket if there are few, and parses them if there are many. */
 function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => string): ReadonlyMap<string, string> {
 	const owners = new Map<string, string>();
 	const add = (line: string): void => {

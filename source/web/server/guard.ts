@@ -31,7 +31,7 @@ const documentHeaders: Readonly<Record<string, string>> = {
 	'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/** Isolates the window from pages of other sites. Sent only over https or to localhost, because browsers otherwise ignore it with a warning. */
+/** Isolates the window from pages of other sites. Sent only over https or to localhost. Elsewhere, browsers ignore this header with a warning. */
 const openerHeader = {'cross-origin-opener-policy': 'same-origin'} as const;
 
 /** Returns the host of `name:port`, `[::1]:port` or `name`, in lower case. Returns undefined if the header is invalid. */

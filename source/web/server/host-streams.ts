@@ -22,7 +22,7 @@ const hostJson = (host: Known, nowMs: number): HostJson => ({
 	before: host.before && dated(host.before, nowMs),
 });
 
-/** Sends the answers of other hosts to pages. `send` sends one message to several pages, so that it is encoded only once. */
+/** Sends the answers of other hosts to pages. `send` sends a message to several pages, so that each message is encoded only once. */
 export function createHostStreams<Page>(
 	hosts: Pick<RemoteHosts, 'known' | 'subscribe'>,
 	monotonicMs: () => number,

@@ -23,7 +23,7 @@ import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
 import {bytesOf, codings, pageFiles} from './assets.js';
 
-/** A question for a report without `host`, because this server does not know the usage of other hosts. */
+/** A question about this host. `host` is never set, because this server does not know the usage of other hosts. */
 export type HoursQuestion = {readonly host?: undefined; readonly hours: number};
 
 export type Parts = {
@@ -41,7 +41,7 @@ export type Parts = {
 	readonly metrics: Metrics;
 	readonly use: UtilizationRecorder;
 	readonly acting?: Acting | undefined;
-	/** Returns the loads of the last minutes from the pool. Returns none if they cannot be read. */
+	/** Returns the loads of the last minutes from the pool. Returns an empty list if the pool cannot be read. */
 	readonly keptLoads: (minutes: number) => Promise<readonly MinuteLoads[]>;
 	/** Called with an error that is a bug. The client does not see the error. */
 	readonly broken: (error: unknown) => void;

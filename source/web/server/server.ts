@@ -71,11 +71,11 @@ async function begin(server: Server, address: Address): Promise<(() => void) | u
 	return listenAtSocket(server, address.socketPath);
 }
 
-/** Number of connections above the limit that stay open until it is known who their callers are. */
+/** Number of connections above the limit that stay open until their callers are known. */
 const mostExtra = 500;
 const shareMs = 100;
 
-/** Closes the newest connections of the caller with the most. Looks up callers in batches: one read of the tables of the kernel is enough for all. */
+/** Limits the connections: closes the newest of the caller that has most. Looks up callers in batches, to read the kernel's tables only once. */
 function shareConnections(server: Server, mostConnections: number): void {
 	const open = new Map<Socket, string | undefined>();
 	let timer: NodeJS.Timeout | undefined;
@@ -126,7 +126,7 @@ const optionsOf = (headersMs: number): ServerOptions => ({
 	requireHostHeader: true,
 });
 
-/** Starts listening at once, so that a port in use is reported first. Requests wait until `routes` resolves. Throws `failed` if it cannot listen. */
+/** Listens before `routes` resolves, so that a port in use is reported first. Requests wait for `routes`. Throws `failed` if it cannot listen. */
 export async function startServer(
 	address: Address,
 	routes: Promise<Hono<Bindings>>,

@@ -86,7 +86,7 @@ async function takeName(made: string, file: string): Promise<void> {
 		}
 
 		if (await isLive(aside)) {
-			// Another server took the name in the meantime, so the name is given back to its socket.
+			// Another server took the name in the meantime. Its socket gets the name back.
 			linkSync(aside, file);
 			rmSync(aside, {force: true});
 			throw await inUse(file);
@@ -98,7 +98,7 @@ async function takeName(made: string, file: string): Promise<void> {
 
 /**
 Listens on a socket with mode 0600, in a directory of mode 0700. Replaces the socket of a server that has ended.
-@returns A function that removes the socket. Called after the server is closed.
+@returns A function that removes the socket. Called when the server is closed.
 @throws CanhazgpuError `failed` if a server already listens on the path, or if the path is too long.
 */
 export async function listenAtSocket(server: Server, path: string): Promise<() => void> {

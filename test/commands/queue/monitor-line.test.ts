@@ -169,12 +169,12 @@ test.each([
 });
 
 test.each([
-	['host gpu-box-2 3', 'host takes one host name', 'Type host alone to see all hosts.'],
-	['host -oProxyCommand=x', '"-oProxyCommand=x" is not a host name', 'Type host alone to see all hosts.'],
+	['host gpu-box-2 3', 'host takes one host name', 'To see all hosts, type host without a name.'],
+	['host -oProxyCommand=x', '"-oProxyCommand=x" is not a host name', 'To see all hosts, type host without a name.'],
 	[
 		'host gpu-box-4',
 		'There is no host gpu-box-4 in the setting remote_hosts',
-		'Type host alone to see all hosts, or: status --remote gpu-box-4',
+		'To see all hosts, type host without a name. To ask this host: status --remote gpu-box-4',
 	],
 ])('%s is refused before any host is contacted: %s', async (typed, message, hint) => {
 	const line = await open();

@@ -90,7 +90,7 @@ async function runOnce(
 }
 
 export async function runDetached(app: App, input: Input, request: RunRequest, ticket: Ticket): Promise<number> {
-	// Many jobs can wait at the same time.
+	// Each waiting job has a process like this one, so the process must stay small.
 	keepHeapSmall();
 	const world = await app.open({keepReconnecting: true});
 	const interruption = app.interruption();
@@ -102,7 +102,7 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 		}
 
 		const keeping = keeper.keep(over.signal, () => {
-			// Root and other containers cannot signal this process.
+			// A cancellation by root or from another container sends no signal, so this process sends the signal to itself.
 			if (!interruption.signal.aborted) {
 				process.kill(process.pid, 'SIGTERM');
 			}

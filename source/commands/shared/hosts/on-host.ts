@@ -215,7 +215,7 @@ type Outcome =
 	/** This host serves the request and may wait for `waitSeconds`. */
 	| {readonly isHere: true; readonly waitSeconds: number | undefined};
 
-/** Runs a request on the best host, and moves it if another is sooner. Leaves one queue before joining the next, so that it never holds GPUs on both. */
+/** Runs a request on the best host, and moves it to another host that can serve it sooner. Leaves a queue before it joins the next one. */
 async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
 	const {command, keepsDirectory, waitSeconds} = options;
 	const wanted: AskedOfHosts = {...options.wanted, type: command.name === 'reserve' ? 'manual' : 'run'};

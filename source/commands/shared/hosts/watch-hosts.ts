@@ -7,7 +7,7 @@ import {askForGpus} from './host-answers.js';
 /** Delay of the first check. A request that is served sooner causes no check. */
 const firstMs = 10_000;
 const nextMs = 30_000;
-/** How many times in a row the entry may be missing from the queue. It is missing if it was served, or if that host's version chose another id. */
+/** How many times in a row the entry is missing before the watch ends. A missing entry was served, or the host's version chose another id. */
 const mostMisses = 2;
 
 type Watched = {

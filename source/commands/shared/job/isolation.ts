@@ -87,7 +87,7 @@ type GrantedParts = {readonly gpus: readonly number[]; readonly instances?: read
 const keyOf = ({gpus, instances = []}: GrantedParts): string => JSON.stringify([gpus, instances.map(({uuid}) => uuid)]);
 
 type JobIsolator = {
-	/** The world that was passed in, with an added recording of each scan for `lastScan`. */
+	/** The given world, changed so that `lastScan` returns its newest scan. */
 	readonly world: OpenWorld;
 	readonly lastScan: () => Observation | undefined;
 	/** Refuses settings that the pool does not allow. Called before the request waits for GPUs. */

@@ -4,7 +4,7 @@ import type {InstanceOfGpu, ProviderName} from '../../../core/model/types.js';
 type GrantedDevices = {
 	readonly gpus: readonly number[];
 	readonly provider: ProviderName;
-	/** The granted MIG instances, sorted. Set instead of whole GPUs. */
+	/** The granted MIG instances, sorted. Undefined if whole GPUs were granted. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
 	/** The UUIDs of the granted GPUs. Set if the job sees no other GPUs. An unknown UUID is undefined. */
 	readonly isolatedUuids?: ReadonlyArray<string | undefined>;

@@ -23,7 +23,7 @@ export type JobLeaseKeeper = {
 	readonly end: (reason: EndReason, left: readonly LeftProcess[]) => Promise<void>;
 };
 
-/** How long to retry the release after the job. If it fails, the next command that reads the pool finds that the job has ended. */
+/** How long in ms to retry the release after the job. If every retry fails, the next command that reads the pool releases the GPUs. */
 const patienceMs = 10_000;
 
 /** The polling interval. The Go program announces no changes, so only polling shows that it took over a lease. */

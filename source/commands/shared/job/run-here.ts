@@ -62,7 +62,7 @@ type Granted = {
 	readonly binding: JobBinding;
 };
 
-/** Prepares the command before the wait for GPUs, so that a command that cannot run is refused at once. Returns the function that starts it. */
+/** Prepares the command before the wait for GPUs, so that an invalid command is refused at once. Returns the function that starts the command. */
 async function prepareCommand(app: App, input: Input, words: RunRequest['words'], observer: JobObserver | undefined) {
 	const timeoutSeconds = input.config.get('run.timeout');
 	const mpsDirectory = await mpsDirectoryOf(app, input);
@@ -108,7 +108,7 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 		});
 }
 
-/** Releases GPUs that no command will use. If that fails, the next command that reads the pool finds that this process has ended. */
+/** Releases GPUs that no command will use. If the release fails, the next command that reads the pool releases the GPUs. */
 async function giveBackUnused(world: OpenWorld, jobLease: JobLease): Promise<void> {
 	try {
 		await endJobLease(world, jobLease, 'released');
@@ -172,7 +172,7 @@ export type RunRequest = {
 
 /** Callbacks of a detached job, which keeps a record of its command. */
 export type JobObserver = {
-	/** Additional variables of the command. Undefined ones are removed. */
+	/** Additional variables of the command. A variable with the value undefined is removed. */
 	readonly variables: Readonly<Record<string, string | undefined>>;
 	/** Called before the command starts. If it resolves with false, the command does not start, and the GPUs are released. */
 	readonly granted: (lease: Pick<JobLease, 'leaseId' | 'gpus'>, signal: AbortSignal) => Promise<boolean>;
@@ -302,7 +302,7 @@ export async function runHere(
 	} finally {
 		interruption.end();
 		await closeIsolation();
-		// An error of closing is only reported, because the exit code of the job matters more.
+		// If closing fails, the error is only reported, because the exit code of the job matters more.
 		await background.attempt(async () => opened.close());
 	}
 }

@@ -26,7 +26,7 @@ export const addedText = (variables: Readonly<Record<string, string>>): string =
 export const addedVariables = ({environment}: Pick<App, 'environment'>): Readonly<Record<string, string>> =>
 	JSON.parse(environment[addedVariable] ?? '{}') as Readonly<Record<string, string>>;
 
-/** Returns the variables for the command. A job that a job submits does not inherit them. */
+/** Returns the variables for the command. A job that this job submits does not inherit them. */
 export const jobVariables = (job: Job): Readonly<Record<string, string | undefined>> => ({
 	[jobIdVariable]: jobIdOf(job),
 	[arrayIndexVariable]: job.array === undefined ? undefined : String(job.array.index),

@@ -249,7 +249,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 			'permissions',
 			'warning',
 			`${unowned.length} process(es) have an unknown owner`,
-			'If /proc is mounted with hidepid, join the group in its mount option gid=, or run canhazgpu as root.',
+			'If /proc is mounted with hidepid, join the group that its mount option gid= names, or run canhazgpu as root.',
 		),
 	];
 }

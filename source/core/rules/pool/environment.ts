@@ -20,7 +20,7 @@ const procProblems = {
 	],
 	'own-only': [
 		'/proc hides the processes of other accounts: their owners and commands are unknown',
-		'Join the group in its mount option gid=, or run canhazgpu as root.',
+		'Join the group that the mount option gid= of /proc names, or run canhazgpu as root.',
 	],
 } as const;
 

@@ -156,7 +156,7 @@ export function wholePast(seconds: number): number {
 export function wholePromise(seconds: number): number {
 	// An end before 1970 would make the record invalid: see `end` in fields.ts.
 	if (seconds < 0) {
-		throw new RangeError(`An end to be stored is ${seconds}`);
+		throw new RangeError(`Cannot store an end time before 1970: ${seconds}`);
 	}
 
 	return Math.ceil(checkTime(seconds));

@@ -1,4 +1,4 @@
-/** The buttons with which the page makes changes to what belongs to the account. */
+/** The buttons that change the account's reservations, queue entries and jobs. */
 import type {Gpu, Job, Waiter} from '../fields.js';
 import {groupOf} from '../jobs/groups.js';
 import type {PageState} from '../state/state.js';
@@ -34,7 +34,7 @@ export type ActContext = Pick<PageState, 'gpus'> & {
 	readonly ask: (question: Question) => void;
 };
 
-/** Whether a GPU can be reserved by its number. A GPU that MIG has split cannot be. A shared GPU can be if there is room for another share. */
+/** Whether a GPU can be reserved by its number. False for a GPU that is split by MIG. True for a shared GPU, because shares can be added. */
 const canReserve = (
 	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
 	{lacks, hasShares}: Offer,

@@ -36,7 +36,7 @@ export type Question = {
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
 	readonly gpuCount: number;
 	readonly keepTime?: string | undefined;
-	/** The number of MIG instances, and a description of each free one. */
+	/** The number of MIG instances, and a description of each free instance. */
 	readonly mig?: {readonly count: number; readonly words: readonly string[]} | undefined;
 };
 
@@ -114,7 +114,7 @@ export function askExtend(lease: OwnLease): Question {
 	};
 }
 
-/** @param keepTime - The offered time, which the policy allows, such as `2h`. */
+/** @param keepTime - The time that the dialog offers, such as `2h`. The policy allows this time. */
 export function askKeep(lease: OwnLease, keepTime: string): Question {
 	const {leaseId, gpus} = lease;
 	return {
@@ -139,7 +139,7 @@ export function askKeep(lease: OwnLease, keepTime: string): Question {
 	};
 }
 
-/** Returns the question before a release. `isWhole` is set if only the whole reservation can be released, which ends its job. */
+/** Returns the question that is asked before a release. `isWhole` is set if only the whole reservation can be released, which ends its job. */
 export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 	const {gpu, leaseId, gpus, isJob} = lease;
 	const others = gpus.filter((other) => other !== gpu);

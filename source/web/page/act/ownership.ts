@@ -9,7 +9,7 @@ export type OwnLease = {
 	/** Whether the reservation ends with its job. Such a reservation cannot be extended. */
 	readonly isJob: boolean;
 	readonly expiryTime: string | undefined;
-	/** Whether the reservation is idle and goes back to the pool unless it is kept. Keeping does not help beyond the limit. */
+	/** Whether the reservation is idle and goes back to the pool unless the user keeps it. False beyond the limit, where keeping has no effect. */
 	readonly goesBack: boolean;
 	/** Whether the account has another reservation on one of these GPUs, which is possible with shares and MIG instances. */
 	readonly isAmongOwn: boolean;

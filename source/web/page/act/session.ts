@@ -75,7 +75,7 @@ export async function act(name: string, request: Readonly<Record<string, unknown
 			session.set({kind: 'refused', words: wordsOf(body)});
 		}
 
-		// After a server error, it stays unknown what happened to an earlier attempt.
+		// A server error does not show whether an earlier attempt succeeded.
 		return response.status === 500
 			? {kind: 'unsure'}
 			: {kind: 'refused', words: body.error ?? 'The server refused the request', hint: body.hint, code: body.code};

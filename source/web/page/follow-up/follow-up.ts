@@ -1,4 +1,4 @@
-/** Loads after the first view the parts that every page needs only later. */
+/** The parts of the page that are loaded after the first view, because the first view does not need them. */
 import {followUp, type FollowUp} from '../slots.js';
 import {change, now, pageState} from '../state/store.js';
 import {Banners} from './banners.js';
@@ -15,7 +15,7 @@ async function fetchUtilization(): Promise<void> {
 	}
 }
 
-/** The number of changes that are read aloud. For the remaining changes, only their number is read. */
+/** Maximum number of changes that a screen reader reads aloud. If there are more, it reads only how many. */
 const mostAnnounced = 4;
 const announcementDelayMs = 700;
 let unannounced: readonly string[] = [];
@@ -46,7 +46,7 @@ const heard: FollowUp['heard'] = ({before, isWhole, isContinued}) => {
 	}
 };
 
-/** Starts these parts once. All messages that arrived before are treated as one message. */
+/** Starts these parts. Must be called once. All messages that arrived before the call are treated as one message. */
 export function startFollowUp(): void {
 	let wasLost = false;
 	const followLink = (): void => {

@@ -22,7 +22,7 @@ import {followUp, GpuActions} from '../slots.js';
 
 export const Details = late(async () => import('./details.js'), 'details');
 
-/** If there are more GPUs, they are shown as rows instead of cards by default. */
+/** Maximum number of GPUs that are shown as cards by default. If there are more, all are shown as rows. */
 export const mostPlainCards = 16;
 
 export const placeholders: Readonly<Record<Gpu['state'], string>> = {
@@ -105,7 +105,7 @@ type GpuCardProps = {
 	readonly prefix: string;
 };
 
-/** Whether a click on the card opens it. A click on its button, or a click that selects text, does not. */
+/** Whether a click on the card opens it. A click on the card's button does not open it, and neither does a click that selects text. */
 const isPressOfCard = ({target}: Event): boolean =>
 	(getSelection()?.isCollapsed ?? true) && target instanceof Element && target.closest('button') === null;
 

@@ -23,7 +23,7 @@ function summaryOf({minutes, data}: Fetched): string {
 	const [, utilization, memory] = data;
 	const known = utilization.filter((value) => value !== null);
 	if (known.length === 0) {
-		// For a GPU that MIG has split, only the memory is known.
+		// For a GPU that is split by MIG, only the memory is known.
 		return memory.some((value) => value !== null) ? 'Only the memory of this GPU is known.' : 'Nothing has been recorded yet.';
 	}
 
@@ -77,7 +77,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 	const newest = useRef<ChartData>(undefined);
 	newest.current = fetched?.data;
 	const hasData = fetched !== undefined;
-	// A canvas does not follow the theme by itself, so it is drawn again.
+	// Draws the canvas again, because a change of the theme does not change its colors.
 	useEffect(() => {
 		if (!hasData) {
 			return;

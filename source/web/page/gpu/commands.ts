@@ -11,7 +11,7 @@ const releaseOwn = (index: number): ShellCommand => ({
 	command: `canhazgpu release --gpu-ids ${index}`,
 });
 
-/** Returns the commands for a GPU that MIG has split. Such a GPU is granted by instance. */
+/** Returns the commands for a GPU that is split by MIG. Only the instances of such a GPU can be reserved. */
 function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}: Gpu): readonly ShellCommand[] {
 	const held = new Set(shares.map(({mig_instance: mig}) => mig?.instance));
 	const numbers = parts.flatMap(({instance}) => instance ?? []);
@@ -36,7 +36,7 @@ function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}
 /** Maximum size of the suggested share, in GiB. */
 const usualShare = 8;
 
-/** Returns the commands for a shared GPU. If memory is left, another share can be reserved. The whole GPU can only be waited for. */
+/** Returns the commands for a shared GPU. Another share can be reserved if memory is left. The whole GPU is not free, so its command waits. */
 function sharedCommandsOf({gpu_id: index, shares = [], share_capacity_mb: capacity}: Gpu): readonly ShellCommand[] {
 	const inGib = (mebibytes: number): number => Math.floor(mebibytes / 1024);
 	const asked = shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0);
@@ -135,7 +135,7 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 	}
 }
 
-/** Returns the commands for a GPU. `host` is set if they are to be typed on another machine. */
+/** Returns the commands for a GPU. If `host` is set, each command connects to that host by ssh. */
 export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] =>
 	(gpu.node === undefined
 		? [...commandsOf(gpu), {does: 'Show who uses it', command: `canhazgpu who ${gpu.gpu_id}`}]

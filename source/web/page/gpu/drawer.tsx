@@ -43,7 +43,7 @@ function Commands({gpu, host}: {readonly gpu: Gpu; readonly host: string}) {
 
 type Neighbour = {readonly label: string; readonly words: string; readonly gpu: Gpu | undefined};
 
-/** A link to the previous or next GPU. It replaces the address, so that the browser's back button returns to the list. */
+/** A link to the previous or next GPU. The link replaces the address, so that the browser's back button still returns to the list. */
 function Step({label, words, gpu}: Neighbour) {
 	const rest = String(gpu?.gpu_id);
 	return (

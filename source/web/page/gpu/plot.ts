@@ -18,7 +18,7 @@ const styled = (index: number): string => {
 	return name === undefined ? 'transparent' : `var(${name})`;
 };
 
-/** Returns a color for the canvas. Read at each drawing, because other colors apply to printing. */
+/** Returns a color for the canvas. Called for each drawing, because printing uses other colors. */
 const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const axis = (more: UPlot.Axis): UPlot.Axis => ({
@@ -75,7 +75,7 @@ export function createPlot(holder: HTMLElement, data: ChartData, timeOfDay: (tim
 		}
 	});
 	resized.observe(holder);
-	// A canvas does not follow the colors for printing by itself, so it is drawn again.
+	// Draws the canvas again, because printing does not change its colors.
 	const paper = matchMedia('print');
 	const redraw = (): void => {
 		plot.redraw(false);

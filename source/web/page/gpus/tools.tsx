@@ -25,7 +25,7 @@ type ChooseProps = {readonly question: GpuQuestion; readonly choose: (parts: Par
 function FilterField({question: {filter}, choose, isNew}: ChooseProps & {readonly isNew: boolean}) {
 	const field = useRef<HTMLInputElement>(null);
 	useLayoutEffect(() => {
-		// Focuses the field if the link that opened it had the focus. On touch screens, a keyboard would then cover the GPUs.
+		// Focuses the field if the link that opened it had the focus. Not on touch screens, whose keyboard would cover the GPUs.
 		if (isNew && document.activeElement === document.body && matchMedia('(hover: hover)').matches) {
 			field.current?.focus({preventScroll: true});
 		}

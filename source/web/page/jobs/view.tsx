@@ -7,7 +7,7 @@ import {counted} from '../text.js';
 import {JobItem} from './job.js';
 import {groupOf, groupTitles, type Group} from './groups.js';
 
-/** How often the jobs are requested again without a change of the pool, because a job that was killed announces nothing. */
+/** Interval in ms between requests while the pool does not change. Needed because a job that is killed announces no change. */
 const renewMs = 15_000;
 
 function useRounds(isShown: boolean): number {
@@ -25,7 +25,7 @@ function useRounds(isShown: boolean): number {
 	return rounds;
 }
 
-/** Number of jobs of a group that are shown before its list is unfolded. */
+/** Number of jobs that a group shows while its list is folded. */
 const mostShown = 25;
 
 type ListProps = {

@@ -55,7 +55,7 @@ const wordsParts = {time: {wide: 0.07, narrow: 0.16}, day: {wide: 0.1, narrow: 0
 
 const nowParts = {wide: 0.07, narrow: 0.14} as const;
 
-/** Returns the screens on which a label fits before the current time and the edge of the chart: none, only wide ones, or all (undefined). */
+/** Returns on which screens a label fits between the chart's edge and the label of the current time: none, only wide ones, or all (undefined). */
 export function roomOf(
 	ms: number,
 	{fromMs, nowMs, toMs}: {readonly fromMs: number; readonly nowMs: number; readonly toMs: number},

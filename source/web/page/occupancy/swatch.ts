@@ -10,7 +10,7 @@ export type Swatch = {
 	readonly pattern: number;
 };
 
-/** The largest prime below 2 ** 31. The products below then stay small enough to be exact. */
+/** The largest prime under 2 ** 31. Small enough to keep the products in `numberOf` exact. */
 const prime = 2_147_483_647;
 
 function numberOf(name: string): number {

@@ -29,7 +29,7 @@ type Question = {
 	readonly days: number;
 	readonly by: Split;
 	readonly host: string;
-	/** The first date of a range, such as `2026-05-01`. Empty if the period ends now and has a number of days. */
+	/** The first date of a range, such as `2026-05-01`. Empty if the period is the last `days` days. */
 	readonly from: string;
 	readonly to: string;
 	readonly used: UseHours;

@@ -11,7 +11,7 @@ export function replaceRoute(parts: Partial<Route>): void {
 	route.set(readRoute());
 }
 
-/** Goes back if the previous history entry is also of this page. Otherwise, replaces the address. */
+/** Goes back if the previous history entry also belongs to this page. Otherwise, replaces the address. */
 export function goBack(parts: Partial<Route>): void {
 	if ((history.state as Step).isInner === true) {
 		history.back();

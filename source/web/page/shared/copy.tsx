@@ -35,7 +35,7 @@ const saidMs = 2000;
 
 type CopyButtonProps = {
 	readonly text: string;
-	/** Names what is copied, to complete the button's label for screen readers. */
+	/** The name of the copied text, which completes the button's label for screen readers. */
 	readonly what: string;
 	readonly label?: string;
 	readonly className?: string;

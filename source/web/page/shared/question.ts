@@ -2,7 +2,7 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import {route, type View} from '../router.js';
 import {replaceRoute} from './address.js';
 
-/** Delay in ms before the address is changed. Sliders and text fields would change it often, and browsers limit such changes. */
+/** Delay in ms before the address is changed. Without a delay, sliders and text fields would change the address more often than browsers allow. */
 export const pauseMs = 120;
 
 type Form<Question> = {

@@ -31,7 +31,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 	const {locks} = navigator as {readonly locks?: LockManager};
 	let role: Role = 'resting';
 	let channel: BroadcastChannel | undefined;
-	/** Aborting it cancels the request for the stream's lock, or releases that lock. */
+	/** Aborted to cancel the request for the stream's lock, or to release the lock. */
 	let leaving: AbortController | undefined;
 	let hiding: AbortController | undefined;
 	let silence: NodeJS.Timeout | undefined;
@@ -83,7 +83,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		void whenKnown(stream.open);
 	}
 
-	/** Restarts the timer after which a tab takes the lock from a tab that sends no messages. */
+	/** Restarts the timer that detects silence. When it ends, this tab takes the lock from the tab that sends no messages. */
 	function heardSomething(): void {
 		clearTimeout(silence);
 		if (role !== 'leading') {
@@ -202,7 +202,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		follow();
 		stream.close();
 		leaving?.abort();
-		// Ignored: another tab may get the stream and forward its messages.
+		// Another tab may get the stream and forward its messages.
 		heardSomething();
 	}
 

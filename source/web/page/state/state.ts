@@ -8,7 +8,7 @@ export type Link =
 	/** `sinceMs` is a time of the server's clock, and `nextTryMs` a time of this machine's clock. */
 	| {readonly kind: 'lost'; readonly sinceMs: number; readonly nextTryMs: number};
 
-/** A host. If a host other than the server's own does not answer, its values are those of its last answer. */
+/** A host. If another host does not answer, its values are from its last answer. */
 export type KnownHost = {
 	readonly gpus?: readonly Gpu[];
 	readonly error?: string;

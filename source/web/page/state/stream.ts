@@ -2,7 +2,7 @@
 
 const shortestRetryMs = 500;
 const longestRetryMs = 15_000;
-/** The server sends a message at least every 10 s. If there is none for this time, the connection is dead. */
+/** The server sends a message at least every 10 s. If no message arrives for this time in ms, the connection is dead. */
 export const silenceMs = 25_000;
 
 const streamEvents = ['state', 'change', 'hosts', 'beat'] as const;

@@ -1,4 +1,4 @@
-/** Cards of all hosts, and the details of one host. This host is live. The server asks the other hosts while this view is shown. */
+/** Cards of all hosts, and the details of one host. The values of this host are live. The server asks the other hosts while this view is shown. */
 import {useState} from 'preact/hooks';
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
@@ -21,7 +21,7 @@ const availableText = (gpus: readonly Gpu[]): string => `${freeIn(gpus)} of ${co
 
 /** Returns the age of the values of a host. Undefined if they are live or unknown. */
 function useAge(host: KnownHost | undefined): number | undefined {
-	// The age is computed with this machine's clock, as the time of the answer is. The server's clock only triggers the update.
+	// Uses this machine's clock, like the time of the answer. The server's clock only triggers the update.
 	useNow();
 	return host?.atMs === undefined ? undefined : Date.now() - host.atMs;
 }

@@ -12,7 +12,7 @@ const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count:
 		: `wants ${gpus}${need}${held === 0 ? '' : `, has ${held}`}`;
 };
 
-/** Returns when a reservation goes back before its end, because it is idle or beyond a limit. Empty if none does. */
+/** Returns a text that says when a reservation may go back to the pool early, because it is idle or beyond a limit. Empty if none may. */
 const returnText = ({reclaim_at: time}: Waiter, nowMs: number): string =>
 	time === undefined || Date.parse(time) <= nowMs ? '' : ` · a reservation may go back at ${soonText(time, nowMs)}`;
 
@@ -67,7 +67,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 const WaiterItems = ({queue}: {readonly queue: readonly Waiter[]}) =>
 	queue.map((waiter) => <WaiterItem key={waiter.id} waiter={waiter} />);
 
-/** Number of entries that are shown before the list is unfolded, in addition to the user's own entries. */
+/** Number of entries, besides the user's own, that are shown while the list is folded. */
 const mostShown = 8;
 
 type QueueProps = {
