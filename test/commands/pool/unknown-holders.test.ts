@@ -65,7 +65,7 @@ describe.skipIf(!canEnter(processesOnly))('commands in a namespace with an unrea
 });
 
 describe.skipIf(!canEnter(ownTime))('commands in another time namespace', () => {
-	test('do not end jobs outside, and commands outside do not end their jobs', async () => {
+	test('do not end jobs outside, and commands outside do not end jobs in the namespace', async () => {
 		const box = await freshEmbeddedBox(2);
 		await startSleeper(box, ['--gpu-ids', '0']);
 		expect(await runIn(ownTime, box, 'status')).toMatchObject({exitCode: 0});
