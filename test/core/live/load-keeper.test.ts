@@ -50,7 +50,7 @@ test('the load history returns what was recorded overnight, with a gap where no 
 	expect(narrow.filter((value) => value === undefined)).toHaveLength(240);
 });
 
-test("the load graph continues recorded minutes with the monitor's own readings", async () => {
+test("the load graph shows the recorded minutes, followed by the monitor's own readings", async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 60);

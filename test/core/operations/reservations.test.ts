@@ -28,7 +28,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, 'alice', undefined]);
 	});
 
-	test("without ids prefers the user's last GPUs, then those that have been free for longest", async () => {
+	test("without ids prefers the user's last GPUs, then the GPUs that have been free for longest", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [2]);
 		world.pass(10);
@@ -80,7 +80,7 @@ describe('reserve', () => {
 	test.each<[string, Partial<GpuReading> | undefined]>([
 		['broken', {failure: 'GPU requires reset', memoryUsedMiB: 0}],
 		['missing from the scan', undefined],
-		['that may be in use', {memoryUsedMiB: undefined}],
+		['possibly in use', {memoryUsedMiB: undefined}],
 	])('never grants a GPU that is %s', async (_, reading) => {
 		const world = await createTestWorld({gpuCount: 1});
 		world.see(() => observationOf(reading === undefined ? [] : [{...idleReading(0), ...reading}]));

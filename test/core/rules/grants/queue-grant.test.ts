@@ -70,7 +70,7 @@ const written = ({plan}: ReturnType<typeof takenIn>): readonly Lease[] =>
 		)
 		.filter(({leaseId}) => leaseId === 'first');
 
-describe('a queue entry that takes over what later entries hold', () => {
+describe('a queue entry that takes over GPUs of later entries', () => {
 	test('takes the GPU of the last entry first', () => {
 		const queue = [entry('first', {}), entry('second', {requestedIds: [0, 2]}), entry('third', {requestedIds: [1, 2]})];
 		const gpus = [leased(0, heldFor('second')), leased(1, heldFor('third')), leased(2, somebody)];

@@ -69,7 +69,7 @@ describe('planLook', () => {
 		]);
 	});
 
-	test('expects the records that it changes to be unchanged, and writes their ends to the audit log', () => {
+	test('makes its commit depend on the records that it changes, and writes the ends of the jobs to the audit log', () => {
 		const plan = planLook(listOf(running({holder: {pid: 3}}), waiting(8, '7')), hostWith({1: 'alive'}));
 		expect(plan.expect).toEqual([
 			{kind: 'job', number: 7, raw: 'raw-7'},

@@ -48,7 +48,7 @@ describe('agents.max-gpus', () => {
 		expect(agentExpectations(snapshotWith({gpus}), agent)).toEqual([]);
 	});
 
-	test('rejects a request that alone exceeds it', () => {
+	test('rejects a request that alone exceeds the limit', () => {
 		const snapshot = snapshotWith({policy: policyOf({'agents.max-gpus': '2'})});
 		const tenure = {type: 'run', timeLimitSeconds: 60} as const;
 		expect(() => {

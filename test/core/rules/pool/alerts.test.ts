@@ -63,7 +63,7 @@ test('an alert about leftover processes names their job and when it ended', asyn
 	]);
 });
 
-test('unreserved use is recorded once, by the first monitor that sees it', async () => {
+test('unreserved use is recorded once, by the first monitor that sees the use', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recorders = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
