@@ -136,7 +136,7 @@ test('jobs, logs, wait, cancel and retry on Slurm work with its job ids', async 
 	}
 }, 180_000);
 
-test('queue --leave and release keep the running tasks of a Slurm job array', async () => {
+test('queue --leave ends only the waiting tasks of a Slurm job array, and release only the task with the given GPU', async () => {
 	const tasks = (format = '%K%t'): string =>
 		slurm()
 			.run('squeue', '--noheader', '--array', `--format=${format}`)
