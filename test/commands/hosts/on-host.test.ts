@@ -157,7 +157,7 @@ test('--on any does not add up the free GPUs of different nodes in a cluster', a
 	);
 });
 
-slowTest('--on any does not count a GPU in MIG mode as a whole GPU, even if it has no instances', async () => {
+slowTest('--on any does not count a GPU in MIG mode as a whole GPU, even if the GPU has no instances', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const split = [[{instance: 0, profile: '3g.40gb', uuid: 'MIG-a'}], []];
 	const rows = split.map((instances, index) => ({gpu_id: index, status: 'AVAILABLE', mig_instances: instances}));
@@ -425,7 +425,7 @@ slowTest(
 );
 
 slowTest(
-	'run --on any leaves no queue entry and no reservation if it is killed while moving to another host',
+	'if run --on any is killed while moving to another host, no queue entry and no reservation are left',
 	async () => {
 		await Promise.all([near.run('reserve -g 2 -d 1h'), far.run('reserve -g 4 -d 2h')]);
 		const mover = start(here, ['run', '--on', 'any', '-g', '2', '--', 'sleep', '300'], environment);

@@ -228,7 +228,7 @@ test.runIf(isBinary)('run exits with 165 if its job ends by signal 37, which has
 	expect(ran).toMatchObject({exitCode: 165, stderr: ''});
 });
 
-test('a job inherits the open file descriptors of the calling shell and no others', async () => {
+test('a job inherits the open file descriptors of the calling shell and no other descriptors', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = 'read line <&10; echo "$line" >&7; flock -n 5 && echo held; cd /proc/$$/fd; echo *';
 	const ran = await inBash(
