@@ -47,7 +47,7 @@ function start() {
 	};
 }
 
-test('the host watch does not make a repeated answer look newer than it is', async () => {
+test('the host watch keeps the original time of an answer that does not change', async () => {
 	const {watch: hosts, clock, subscribe, becomes} = start();
 	const beganMs = clock.monotonicMs();
 	subscribe();

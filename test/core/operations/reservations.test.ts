@@ -66,7 +66,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['bob', undefined, undefined, undefined]);
 	});
 
-	test('with force grants GPUs that are in use, unknown or broken, but never leased ones', async () => {
+	test('with force grants GPUs that are in use, unknown or broken, but never leased GPUs', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -112,7 +112,7 @@ describe('reserve', () => {
 		});
 	});
 
-	test('does not overtake queue entries, but grants GPUs that they cannot use', async () => {
+	test('does not overtake queue entries, but grants GPUs that the entries cannot use', async () => {
 		const world = await createTestWorld();
 		const join = async (id: string, requestedIds: readonly number[], count: number) =>
 			world.store.commit({

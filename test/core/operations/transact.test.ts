@@ -175,7 +175,7 @@ test('reserve repeats a commit that never arrived', async () => {
 	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('release writes only one usage record if its answer is lost', async () => {
+test('release writes only one usage record if the answer to its commit is lost', async () => {
 	let isLosing = false;
 	const world = await createTestWorld({
 		wrap: withCommit(async (real) => {

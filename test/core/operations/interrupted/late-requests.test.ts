@@ -129,7 +129,7 @@ function timesOf({answer, error}: Answered): readonly number[] {
 		: [0];
 }
 
-test('each command takes effect exactly as often as it reports, even if messages are lost or late', async () => {
+test('each command takes effect as often as its answer or error says, even if messages are lost or late', async () => {
 	/** How many times each command acted. */
 	const worked = new Map<Step['command'], number>(commands.map((command) => [command, 0]));
 	await fc.assert(

@@ -146,7 +146,7 @@ test('a request whose wait ends while the store is down does not claim to have l
 	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout', isUnsure: true});
 });
 
-test('canceling a wait during its first scan ends it at once without joining the queue', async () => {
+test('a request that is canceled during its first scan ends at once without joining the queue', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const controller = new AbortController();
 	const hanging = {
@@ -166,7 +166,7 @@ test('canceling a wait during its first scan ends it at once without joining the
 	expect((await world.store.read()).queue).toEqual([]);
 });
 
-test('canceling a wait during a later scan leaves the queue at once', async () => {
+test('a request that is canceled during a later scan leaves the queue at once', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, 5);
 	const controller = new AbortController();

@@ -117,7 +117,7 @@ test('a GPU that a waiting request holds has no expiry until the grant is comple
 	});
 });
 
-test('a queue entry that gives back one of two MIG instances of a GPU still holds the other', () => {
+test('a queue entry that gives back one of two MIG instances of a GPU still holds the other instance', () => {
 	const [zero, one] = instances;
 	const own = entry('first', {...wantsInstances(2), allocatedGpus: [0]});
 	const gpus = [

@@ -43,7 +43,7 @@ function soonest(
 		: Math.min(...sets.map((set) => Math.max(...set.map(({freeIn}) => freeIn ?? Infinity))));
 }
 
-test('chooseHost returns the best host, or none if no host can ever serve the request', () => {
+test('chooseHost returns the best host, or no host if no host can ever serve the request', () => {
 	fc.assert(
 		fc.property(
 			hosts,
@@ -86,7 +86,7 @@ test('chooseHost returns the best host, or none if no host can ever serve the re
 	);
 });
 
-test('chooseHost checks on each host whether it has the requested GPU ids', () => {
+test('chooseHost checks for each host whether that host has the requested GPU ids', () => {
 	const small = answer('small', [{model: 'A', freeIn: 0}], 0);
 	const large = answer(
 		'large',

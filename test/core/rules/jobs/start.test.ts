@@ -60,7 +60,7 @@ describe('startOf', () => {
 	});
 
 	test.each([false, true])(
-		'waits for a job whose record is missing, and never starts if it stays missing (any: %j)',
+		'waits for a job whose record is missing, and never starts if the record stays missing (any: %j)',
 		(isAny) => {
 			const waiting = job(8, after('7', isAny));
 			expect(startOf(waiting, [], now)).toEqual({kind: 'after-jobs', ids: ['7']});

@@ -46,7 +46,7 @@ const entry = (changes: Partial<QueueEntry>): QueueEntry => ({
 });
 const run = (changes: Partial<Lease> = {}): Lease => ({user: 'alice', type: 'run', startTime: 90_000, ...changes});
 
-test('judge reports a lease as alive if any of its processes is alive, and as unknown if none can be seen', () => {
+test('judge reports a lease as alive if any of its processes is alive, and as unknown if no process can be seen', () => {
 	const held = {...here, holder: {pid: 10}, job: {pid: 11}};
 	expect(judge(held, host({10: 'alive', 11: 'dead'}))).toBe('alive');
 	expect(judge(held, host({10: 'dead', 11: 'stopped'}))).toBe('stopped');

@@ -354,7 +354,7 @@ describe('processes that restore the same store', () => {
 	});
 
 	test.each(['first', 'last'])(
-		'keep the newest records, even if the process that knows them restores %s',
+		'keep the newest records, even if the process that knows these records restores %s',
 		async (when) => {
 			const world = await createTestWorld();
 			const old = await reserveFor(world, 0);

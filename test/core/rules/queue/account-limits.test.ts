@@ -137,7 +137,7 @@ test("other requests can take the GPUs held by a request that waits for its own 
 	]);
 });
 
-test("a request does not wait for an agent's request of the same account that waits for other agents", () => {
+test("a person's request does not wait for an agent of the same account if that agent waits for other agents", () => {
 	const settings = {'limits.max-gpus': '2', 'agents.max-gpus': '2'};
 	const via = 'mcp claude-code';
 	const queue = [waits('agent', 'ada', {requestedCount: 2, via}), waits('own', 'ada')];
@@ -183,7 +183,7 @@ test('a grant takes GPUs from a stopped request of the account if the account wo
 	expect(surplusFor(2)).toEqual([0]);
 });
 
-test("a request that waits for its own account's limit has no estimate and delays no other", () => {
+test("a request that waits for its own account's limit has no estimate and delays no other request", () => {
 	const snapshot = box([leased(0, 'ada'), leased(1, 'ada')], [waits('a', 'ada'), waits('b', 'bob')]);
 	expect(foreseeWaits(snapshot).get('a')).toBeUndefined();
 	expect(foreseeWaits(snapshot).get('b')?.seconds).toBe(600);

@@ -177,7 +177,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 		.map(({index}) => index);
 }
 
-test('an entry that can be served is never overtaken or blocked by one that cannot', async () => {
+test('an entry that can be served is never overtaken or blocked by an entry that cannot be served', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 25, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -341,7 +341,7 @@ async function standing(world: TestWorld, held: readonly number[], {id = 'all', 
 }
 
 test.each(['used', 'unread'] as const)(
-	'while a required GPU is out of service (%s), others can take held GPUs after five minutes',
+	'while a required GPU is out of service (%s), other requests can take held GPUs after five minutes',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0]);
