@@ -185,7 +185,7 @@ describe('a lease whose process is not visible', () => {
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
 	});
 
-	test('is marked as silent anew if the earlier mark was made with another clock', () => {
+	test('gets a new mark as silent if the earlier mark was made with another clock', () => {
 		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
 		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
 		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});
