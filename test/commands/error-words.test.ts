@@ -64,7 +64,7 @@ test('reserve never grants a GPU for which nvidia-smi prints an error in place o
 	expect(await box.run('reserve --gpus 2 --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0,3\n'});
 });
 
-test('the row of a GPU in the monitor names the reading that nvidia-smi replaces by an error', async () => {
+test('the monitor names the reading for which nvidia-smi prints an error in the row of the GPU', async () => {
 	const box = await createMachine();
 	const top = startTop(box, {size: {columns: 200, rows: 30}});
 	await top.waitFor(/ 1 +Error .*Unknown Error \(utilization\.gpu\)/v);

@@ -124,7 +124,7 @@ describe.each(
 		expect(existsSync(path.join(box.home, 'started'))).toBe(false);
 	});
 
-	test('a job outlives its killed wrapper, and becomes LOST if its command is killed, too', async () => {
+	test('a job survives the kill of its wrapper, and becomes LOST when its command is killed as well', async () => {
 		const id = await submit(box, '', 'sh', '-c', 'echo $PPID > wrapper; echo $$ > command; exec sleep 600');
 		const command = await pidOf(box, 'command');
 		await eventually(async () => (await jobOf(box, id))?.state === 'running');
@@ -155,7 +155,7 @@ describe.each(
 		);
 	});
 
-	test('a job has ended when its command ends, even if a daemon still writes to the output', async () => {
+	test('a job ends with its command, even if a daemon of the command still writes to the output', async () => {
 		const id = await submit(box, '', 'sh', '-c', '(sleep 1; echo late; echo $$ > daemon) & echo early');
 		expect((await box.run(`wait ${id}`)).exitCode).toBe(0);
 		await eventually(() => readFileSync(logOf(box, id), 'utf8').includes('late'));

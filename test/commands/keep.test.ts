@@ -30,7 +30,7 @@ const stores = firstCase<readonly [string, () => number | undefined]>([
 ]);
 
 describe.each(stores)('with the %s store', (_, portOf) => {
-	test('several keep commands warn and reclaim only once', {timeout: 120_000}, async () => {
+	test('several running `keep` commands together warn and reclaim only once', {timeout: 120_000}, async () => {
 		const {box} = await createIdleBox(portOf());
 		const keepers = Array.from({length: isLong ? 10 : 3}, () => start(box, 'keep'));
 		await Promise.all(
@@ -88,7 +88,7 @@ describe.each(stores)('with the %s store', (_, portOf) => {
 	});
 });
 
-slowTest('keep continues when the store is reachable again', {timeout: 120_000}, async () => {
+slowTest('keep continues after an outage of the store', {timeout: 120_000}, async () => {
 	const server = await startRedis({isDurable: true});
 	try {
 		const {box} = await createIdleBox(server.port);
@@ -117,7 +117,7 @@ const killPoints: ReadonlyArray<readonly ['embedded' | 'redis', number]> = isLon
 	: [['embedded', 60]];
 
 test.each(killPoints)(
-	'with the %s store, after keep was killed at its store call %d, another keep continues',
+	'with the %s store, the GPUs are reclaimed once even if keep is killed at its store call %d',
 	{timeout: 60_000},
 	async (kind, at) => {
 		const redisServer = kind === 'redis' ? await redisGround() : undefined;
@@ -138,7 +138,7 @@ test.each(killPoints)(
 );
 
 test(
-	'doctor warns if no command is running that returns idle GPUs as the policy requires',
+	'doctor warns if the policy has idle.after and no running command returns idle GPUs',
 	{timeout: 60_000},
 	async () => {
 		const box = await freshEmbeddedBox(2);

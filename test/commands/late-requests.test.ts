@@ -230,7 +230,7 @@ slowTest.each(['reserve', 'extend'])(
 	},
 );
 
-slowTest('reserve says that it may have reserved a GPU if Redis becomes unreachable before it answers', async () => {
+slowTest('reserve says that a GPU may be reserved if Redis becomes unreachable before answering', async () => {
 	const {box, proxy, byProxy} = await setScene();
 	proxy.meet(['arrives when told']);
 	const command = start(box, 'reserve --gpus 1 --duration 1h', byProxy);

@@ -48,7 +48,7 @@ test('status refuses an invalid CANHAZGPU_GPU_TIMEOUT', async () => {
 	});
 });
 
-test('a command with an invalid flag ends the GPU scan that it had already started', async () => {
+test('a command with an invalid flag ends the GPU scan that the command had already started', async () => {
 	const stub = stubTool(box, 'nvidia-smi', 'exec sleep 600');
 	const status = await box.run('status --no-such-flag', {PATH: stub.searchPath});
 	expect(status.exitCode).toBe(2);
@@ -56,7 +56,7 @@ test('a command with an invalid flag ends the GPU scan that it had already start
 });
 
 test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))(
-	'%s ends status and who at once even if they wait for a hanging nvidia-smi',
+	'%s ends status and who at once, even while these commands wait for a hanging nvidia-smi',
 	async (signal) => {
 		const stub = stubTool(box, 'nvidia-smi', "trap '' INT TERM HUP\nsleep 600 & wait\nwait");
 		for (const words of ['status', 'who 0']) {

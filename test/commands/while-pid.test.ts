@@ -55,7 +55,7 @@ test('reserve --while-pid gives up when the process ends during the wait', async
 	expect((await peek(box)).queue).toEqual([]);
 });
 
-slowTest('reserve --while-pid refuses unknown processes and flags that contradict it', async () => {
+slowTest('reserve --while-pid refuses unknown processes and conflicting flags', async () => {
 	const box = await freshEmbeddedBox(1);
 	for (const [words, exitCode, error] of [
 		['--while-pid abc', 2, '--while-pid: "abc" is not a process id\nFor example: canhazgpu reserve --while-pid 12345'],

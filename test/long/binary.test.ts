@@ -132,7 +132,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 		expect((await web.end('SIGTERM')).end).toBe(0);
 	});
 
-	test('starts watching a silent lease, which the program on Node.js can end because both use the same clock', async () => {
+	test('marks a lease as silent, and the program on Node.js can end that lease because both use the same clock', async () => {
 		const box = await freshEmbeddedBox(1);
 		// An open database would be locked by this process.
 		const query = (sql: string, ...values: readonly string[]) => {

@@ -154,7 +154,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 		expect(exitCode).toBe(0);
 	});
 
-	test.skipIf(process.getuid?.() !== 0)('runs an isolated job if the machine can isolate it', async () => {
+	test.skipIf(process.getuid?.() !== 0)('runs an isolated job if the machine supports isolation', async () => {
 		const before = ['unshare', '--mount', 'sh', '-c', withDevices, 'sh'];
 		const {exitCode, passed, stdout, stderr} = await check({groups: 'isolated leftovers', before});
 		expect(passed, stdout + stderr).toContain('run --isolate: the job uses its GPU');

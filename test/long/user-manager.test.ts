@@ -7,7 +7,7 @@ import {hasUserManager, startUserManager, type UserManager} from '../_helpers/ma
 
 type Row = Readonly<Record<string, unknown>>;
 
-describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240_000}, () => {
+describe.skipIf(!hasUserManager())('with a systemd user manager', {timeout: 240_000}, () => {
 	let manager: UserManager;
 	beforeAll(async () => {
 		manager = await startUserManager(2);
@@ -24,10 +24,10 @@ describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240
 			.filter((unit) => unit !== '');
 	const isRunning = async (id: string) => eventually(() => jobOf(id)?.['state'] === 'running', 60_000);
 
-	describe('that lingers', () => {
+	describe('and lingering enabled', () => {
 		beforeAll(async () => manager.linger(true));
 
-		test('a job is a transient unit, outlives its login session, and ends the unit with itself', async () => {
+		test('a job runs in a transient unit, which outlives the login session and ends with the job', async () => {
 			const command = 'tail -n 1 /proc/self/cgroup; until [ -e go ]; do sleep 0.1; done; echo survived; exit 3';
 			const session = manager.logIn('run', '--detach', '--', 'sh', '-c', command);
 			expect(session).toMatchObject({exitCode: 0, stdout: '1\n'});
@@ -47,7 +47,7 @@ describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240
 			expect(readFileSync(path.join(manager.home, '.local/state/canhazgpu/jobs/1.log'), 'utf8')).toContain('survived');
 		});
 
-		test('cancel ends the unit, and retry starts another one', async () => {
+		test('cancel ends the unit, and retry starts another unit', async () => {
 			expect(manager.canhazgpu('retry', '1')).toMatchObject({exitCode: 0, stdout: 'Started job 1 again\n'});
 			expect(manager.canhazgpu('wait', '1').exitCode).toBe(3);
 			expect(manager.canhazgpu('run', '--detach', '--', 'sleep', '600').stdout).toBe('2\n');
@@ -61,7 +61,7 @@ describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240
 			expect(manager.canhazgpu('cancel', '2').exitCode).toBe(0);
 		});
 
-		test('systemctl --user stop ends the job like a signal, and gives its GPU back', async () => {
+		test('systemctl --user stop ends the job like SIGTERM and releases its GPUs', async () => {
 			expect(manager.canhazgpu('run', '--detach', '--gpus', '2', '--', 'sleep', '600').stdout).toBe('3\n');
 			await isRunning('3');
 			expect(manager.run('systemctl', '--user', 'stop', ...unitsOf('3')).exitCode).toBe(0);
@@ -70,7 +70,7 @@ describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240
 			expect(manager.canhazgpu('run', '--gpus', '2', '--nonblock', '--', 'true').exitCode).toBe(0);
 		});
 
-		test('a job whose unit is killed is LOST, and gives its GPU back', async () => {
+		test('if its unit is killed, a job becomes LOST and its GPU is released', async () => {
 			expect(manager.canhazgpu('run', '--detach', '--', 'sleep', '600').stdout).toBe('4\n');
 			await isRunning('4');
 			expect(manager.run('systemctl', '--user', 'kill', '--signal=KILL', ...unitsOf('4')).exitCode).toBe(0);
@@ -79,7 +79,7 @@ describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240
 			expect(manager.canhazgpu('run', '--gpus', '2', '--nonblock', '--', 'true').exitCode).toBe(0);
 		});
 
-		test('the jobs of an array and a job that waits have units of their own', async () => {
+		test('each job of a waiting array has its own unit', async () => {
 			expect(manager.canhazgpu('run', '--detach', '--array', '0-2', '--begin', '1h', '--', 'true').stdout).toBe('5\n');
 			expect(['5_0', '5_1', '5_2'].map((id) => unitsOf(id).length)).toEqual([1, 1, 1]);
 			expect(manager.canhazgpu('cancel', '5').exitCode).toBe(0);
@@ -87,10 +87,10 @@ describe.skipIf(!hasUserManager())('with the systemd of the user', {timeout: 240
 		});
 	});
 
-	describe('that does not linger', () => {
+	describe('and lingering disabled', () => {
 		beforeAll(async () => manager.linger(false));
 
-		test('a job is in its login session, and run --detach warns that a logout ends it', async () => {
+		test('a job belongs to its login session, and run --detach warns that the logout ends the job', async () => {
 			const session = manager.logIn('run', '--detach', '--', 'sleep', '600');
 			expect(session).toMatchObject({exitCode: 0, stdout: '8\n'});
 			expect(session.stderr).toContain('Warning: the job ends when you log out');

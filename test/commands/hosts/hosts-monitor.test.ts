@@ -23,7 +23,7 @@ afterAll(() => {
 	far.remove();
 });
 
-test('the monitor lists all hosts on H, reserves on the selected host on r and opens it on Enter', async () => {
+test('in the monitor, H lists all hosts, r reserves on the selected host, and Enter opens the selected host', async () => {
 	const top = startTop(here, {environment});
 	await top.waitFor(isShown(1));
 	top.write('H');
@@ -85,7 +85,7 @@ test('the host list of the monitor shows working hosts although other hosts hang
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('the monitor on a computer without a pool opens the list of hosts and can reserve on another host', async () => {
+test('on a computer without a pool, the monitor opens the list of hosts and can reserve on another host', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	const top = startTop(laptop, {environment});

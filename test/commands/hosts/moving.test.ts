@@ -78,7 +78,7 @@ test.each([
 	[0, 0],
 	[6, 2],
 	[3, 1],
-])('--wait %j leaves %j s to wait on this host after other hosts were asked for 4 s', async (waitSeconds, left) => {
+])('with --wait %j, %j s are left for this host after 4 s of queries to other hosts', async (waitSeconds, left) => {
 	const app = await slowlyAsking({});
 	expect(await acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds})).toEqual({
 		isHere: true,
@@ -95,7 +95,7 @@ const onlyNear = {
 	remoteQueue: async () => ({entries: []}),
 } as unknown as Partial<App>;
 
-test('acquireElsewhere reports a bug in a later query of the hosts without ending the waiting command', async () => {
+test('acquireElsewhere reports a bug in a later query of the hosts, and the waiting command continues', async () => {
 	const asked = Promise.withResolvers<void>();
 	const remarks: string[] = [];
 	const app = await slowlyAsking({

@@ -34,7 +34,7 @@ const holders = async (box: Box): Promise<number> => {
 	return gpus.filter(({kind}) => kind === 'leased').length;
 };
 
-test('reserve, extend, queue and release with --on act only on the named host and print its output', async () => {
+test('reserve, extend, queue and release with --on act only on the named host and print the output of that host', async () => {
 	const reserved = await here.run(['reserve', '--on', 'far', '-g2', '-d', '1h', '-n', 'it\'s "$HOME"\tü'], environment);
 	expect(reserved).toEqual({
 		exitCode: 0,
@@ -157,7 +157,7 @@ test('--on any does not add up the free GPUs of different nodes in a cluster', a
 	);
 });
 
-slowTest('--on any does not count a GPU in MIG mode as a whole GPU, even if it has no instances', async () => {
+slowTest('--on any does not count a GPU in MIG mode as a whole GPU, even if the GPU has no instances', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const split = [[{instance: 0, profile: '3g.40gb', uuid: 'MIG-a'}], []];
 	const rows = split.map((instances, index) => ({gpu_id: index, status: 'AVAILABLE', mig_instances: instances}));
@@ -170,7 +170,7 @@ slowTest('--on any does not count a GPU in MIG mode as a whole GPU, even if it h
 	);
 });
 
-test('--on any chooses the first host with enough free GPUs, or else the host that has them soonest', async () => {
+test('--on any chooses the first host with enough free GPUs, or else the host that will have enough soonest', async () => {
 	const taken = async (words: string) => {
 		const {stderr, exitCode} = await here.run(words, environment);
 		return [exitCode, stderr];
@@ -254,7 +254,7 @@ slowTest('--on any exits with 4 if no host answers', async () => {
 	});
 });
 
-slowTest('the error for --remote, --on or --host on a command without this flag suggests the right flag', async () => {
+slowTest('if a command has no flag --remote, --on or --host, the error suggests the right flag', async () => {
 	expect((await here.run('status --on near', environment)).stderr).toContain('Did you mean --remote?');
 	expect((await here.run('release --remote near', environment)).stderr).toContain('Did you mean --on?');
 	expect((await here.run('run --host near -- true', environment)).stderr).toContain('Did you mean --on?');
@@ -425,7 +425,7 @@ slowTest(
 );
 
 slowTest(
-	'run --on any leaves no queue entry and no reservation if it is killed while moving to another host',
+	'if run --on any is killed while moving to another host, no queue entry and no reservation are left',
 	async () => {
 		await Promise.all([near.run('reserve -g 2 -d 1h'), far.run('reserve -g 4 -d 2h')]);
 		const mover = start(here, ['run', '--on', 'any', '-g', '2', '--', 'sleep', '300'], environment);

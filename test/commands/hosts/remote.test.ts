@@ -177,7 +177,7 @@ test('status --all ends as soon as all hosts have answered', async () => {
 	expect(performance.now() - again).toBeLessThan(alone + 1900);
 });
 
-test('status --all shows on a terminal which hosts have not answered yet', async () => {
+test('on a terminal, status --all shows which hosts have not answered yet', async () => {
 	const terminal = openTerminal(starter, [...starterText, 'status', '--all', '--summary'], {
 		columns: 120,
 		rows: 20,

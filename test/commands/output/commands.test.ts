@@ -92,7 +92,7 @@ describe.each(
 		expect((await box.run('release --user team')).stdout).toMatch(/^Released 1 GPU/v);
 	});
 
-	test('status --json has the keys and types of the Go canhazgpu and adds others', async () => {
+	test('status --json has the keys and types of the Go canhazgpu, and additional keys', async () => {
 		await box.run('reserve -G 2 --note note');
 		const {stdout, stderr} = await box.run('status --json');
 		expect(stderr).toBe('');
@@ -147,7 +147,7 @@ describe.each(
 	});
 });
 
-test('commands exit with 4 if Redis is unreachable and never open another store', async () => {
+test('if Redis is unreachable, commands exit with 4 and open no other store', async () => {
 	const own = await startRedis();
 	// The kind of store is not configured, so the program could fall back to another store.
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(own.port)});

@@ -4,7 +4,7 @@ import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cl
 import {openTerminal} from '../../_helpers/machine/terminal.js';
 import {firstCase} from '../../_helpers/slow.js';
 
-test('status fits a narrow terminal, but omits no column in a pipe', async () => {
+test('status fits the width of a narrow terminal, and prints every column in a pipe', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	await box.run(['reserve', '--user', 'team', '--note', 'a note that is longer than the terminal has room for']);
@@ -48,7 +48,7 @@ test.each(firstCase(['status', 'status --summary', 'queue', 'report']))(
 );
 
 test.each(firstCase(['status', 'help slurm', 'run --help']))(
-	'%s on a terminal uses the width in COLUMNS, or that of the terminal if COLUMNS is invalid',
+	'%s on a terminal uses the width in COLUMNS, or the terminal width if COLUMNS is invalid',
 	async (words) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);

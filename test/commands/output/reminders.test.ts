@@ -40,7 +40,7 @@ async function boxWithReminders(gpuCount: number) {
 	return {box, reminders};
 }
 
-test('three running jobs together send only one reminder that another reservation ends soon', async () => {
+test('three running jobs together send only one reminder about another reservation that ends soon', async () => {
 	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
 	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));
@@ -72,7 +72,7 @@ test.each(
 		['reserve', 'reserve --duration 1m'],
 		['run with a command that ends at once', 'run -- true'],
 	]),
-)('%s notifies its user when it is served after a wait, but not when it is served at once', async (_, words) => {
+)('%s notifies its user of a grant after a wait, but not of a grant at once', async (_, words) => {
 	const {box, reminders} = await boxWithReminders(1);
 	await box.run('reserve --duration 2m');
 	const waiter = start(box, words);

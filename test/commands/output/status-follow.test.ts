@@ -17,7 +17,7 @@ afterAll(() => {
 
 type Line = {readonly gpus: ReadonlyArray<{readonly status: string}>; readonly waiting_count: number};
 
-slowTest('status --json --follow prints each change at once and ends when its reader has gone', async () => {
+slowTest('status --json --follow prints each change at once, and ends when nobody reads its output', async () => {
 	const following = start(box, 'status --json --follow');
 	const lines = (): readonly Line[] =>
 		following

@@ -353,7 +353,7 @@ describe('without a pool', () => {
 		},
 	);
 
-	test('status reports a password file that other accounts can read instead of a missing pool', async () => {
+	test('if other accounts can read the password file, status reports that file and not a missing pool', async () => {
 		const empty = createBox();
 		const file = path.join(empty.home, 'password');
 		writeFileSync(file, 'secret');

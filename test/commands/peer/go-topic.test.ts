@@ -18,7 +18,7 @@ function examplesOf(markdown: string): readonly Example[] {
 		});
 }
 
-slowTest('every example in the help topic go prints the output shown there', async () => {
+slowTest('every example in the help topic go prints the output that the topic shows', async () => {
 	const examples = examplesOf(readFileSync(new URL('../../../source/help/go.md', import.meta.url), 'utf8'));
 	expect(examples.length).toBeGreaterThan(15);
 	const box = await createEmbeddedBox(4);

@@ -187,7 +187,7 @@ describe('a queue shared with the Go canhazgpu', () => {
 });
 
 describe('a reservation record that the Go canhazgpu has rewritten', () => {
-	slowTest('is recognized by run, which adds its lease id and pid again', async () => {
+	slowTest('is recognized by run, which writes the lease id and the pid again', async () => {
 		const {wrapper, pid} = await startSleeper(box, ['--note', 'mine']);
 		const {lease_id: leaseId, pid: holder} = await read('gpu:0');
 		expect(leaseId).toEqual(expect.any(String));
@@ -202,7 +202,7 @@ describe('a reservation record that the Go canhazgpu has rewritten', () => {
 		expect(await recordsOf(box)).toMatchObject([{leaseId, endReason: 'signalled'}]);
 	});
 
-	test('is released when run ends, even just after the rewrite', async () => {
+	test('is released when run ends, even if run ends directly after the rewrite', async () => {
 		const {wrapper, pid} = await startSleeper(box);
 		const {lease_id: leaseId} = await read('gpu:0');
 		await rewriteAsPeer(0);

@@ -121,7 +121,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(mallory, 'extend --gpu-ids 2 --duration 9h')).toMatchObject({exitCode: 0});
 	});
 
-	test('with limits.slack, a reservation exceeds the limit until somebody else waits', async () => {
+	test('with limits.slack, a reservation beyond the limit gets an early end when somebody else waits', async () => {
 		const box = await fresh(2);
 		const run = opened(box);
 		await set(box, 'limits.max-gpus=1', 'limits.slack=on', 'idle.grace=5m');
@@ -148,7 +148,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await waiting).toMatchObject({exitCode: 0, stdout: '1\n'});
 	});
 
-	test('doctor reports limits for accounts that do not exist any more', async () => {
+	test('doctor reports limits for accounts that no longer exist', async () => {
 		const box = await fresh(1);
 		await set(box, 'limits.user.root.max-gpus=1');
 		const store = await openStoreOf(box);

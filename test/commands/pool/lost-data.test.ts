@@ -214,7 +214,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	slowTest('makes run warn if its GPU was granted to another user after the file was recreated', async () => {
+	slowTest('makes run warn if the GPU of the job was reserved again after the file was recreated', async () => {
 		const box = await freshEmbeddedBox(3);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);

@@ -196,7 +196,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		await serves();
 	});
 
-	slowTest("works in a home directory that the account's group can write, even from another group", async () => {
+	slowTest("works in a home that the account's group can write, even if the process has another group", async () => {
 		give(accounts.homeOf(alice), alice, alice, 0o775);
 		await serves();
 		const ran = await accounts.shell(
@@ -206,7 +206,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		expect(ran).toMatchObject({exitCode: 0});
 	});
 
-	slowTest('works if root has linked the home directory and the account has linked its state directory', async () => {
+	slowTest('works if the home directory is a link of root and the state directory a link of the account', async () => {
 		mkdirSync(path.join(above(), 'data/home'), {recursive: true});
 		symlinkSync('data/home/', path.join(above(), 'home'));
 		mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});

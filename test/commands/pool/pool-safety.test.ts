@@ -179,7 +179,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		}
 	});
 
-	slowTest('names within 20 s the process of another account that locks the database', async () => {
+	slowTest('is reported as locked within 20 s, with the pid, if another account locks the database', async () => {
 		await makePool();
 		const holding = accounts.script(
 			mallory,
@@ -303,7 +303,7 @@ describe.runIf(canBeOthers)('a world-writable pool of an earlier version', () =>
 				linkSync(victim, file);
 			},
 		],
-	])('does not let %s make root change a file elsewhere', async (_, plant) => {
+	])('does not let %s make root change a file outside of the pool directory', async (_, plant) => {
 		await makeOldPool();
 		const victim = path.join(accounts.directory, 'environment');
 		for (const name of [
@@ -415,7 +415,7 @@ test.runIf(isLong && canBeOthers)(
 );
 
 test.runIf(isLong && canBeOthers)(
-	"status does not change a user's database that another account has linked as the lock file of a pool",
+	"status does not change a user's database if another account links the database as the lock file of a pool",
 	async () => {
 		const pool = path.join(accounts.homeOf(mallory), 'pool');
 		const environment = {CANHAZGPU_POOL_DIRECTORY: pool};

@@ -41,7 +41,7 @@ test('status and completion send no password to a recorded Redis that the config
 });
 
 slowTest(
-	'status sends the password to the recorded Redis once the config file has the settings that the hint names',
+	'after the config file gets the settings from the hint, status sends the password to the recorded Redis',
 	async () => {
 		const box = newBox();
 		const named = {CANHAZGPU_REDIS_HOST: 'localhost', CANHAZGPU_REDIS_PORT: String(redis.port)};

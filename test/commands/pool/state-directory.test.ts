@@ -31,7 +31,7 @@ const makeRedisPool = async (uid: number, environment: Readonly<Record<string, s
 	});
 
 describe.runIf(canBeOthers)('root in the home of another account', () => {
-	test.each([['HOME'], ['XDG_STATE_HOME']])('writes no file if %s points there', async (variable) => {
+	test.each([['HOME'], ['XDG_STATE_HOME']])('writes no file into that home if %s points to it', async (variable) => {
 		const environment = {[variable]: accounts.homeOf(mallory)};
 		expect(await makeRedisPool(root, environment)).toMatchObject({exitCode: 0, stderr: ''});
 		expect(readdirSync(accounts.homeOf(mallory))).toEqual([]);

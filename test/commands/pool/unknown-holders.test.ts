@@ -40,7 +40,7 @@ const endJobWithTest = async (box: Box, index: number): Promise<void> => {
 const becomesHeld = async (box: Box): Promise<void> => eventually(async () => (await leaseIn(box))?.job !== undefined);
 
 describe.skipIf(!canEnter(processesOnly))('commands in a namespace with an unreadable boot id', () => {
-	test('do not end the lease of a job outside', async () => {
+	test('do not end the lease of a job outside the namespace', async () => {
 		const box = await freshEmbeddedBox(2);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '1']);
 		expect(await runIn(processesOnly, box, 'status')).toMatchObject({exitCode: 0});
@@ -52,7 +52,7 @@ describe.skipIf(!canEnter(processesOnly))('commands in a namespace with an unrea
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
 
-	test('store leases without a boot id, which commands outside do not end', async () => {
+	test('store leases without a boot id, and commands outside do not end these leases', async () => {
 		const box = await freshEmbeddedBox(2);
 		startIn(processesOnly, box, 'run --gpu-ids 1 -- sleep 600');
 		await endJobWithTest(box, 1);
@@ -65,7 +65,7 @@ describe.skipIf(!canEnter(processesOnly))('commands in a namespace with an unrea
 });
 
 describe.skipIf(!canEnter(ownTime))('commands in another time namespace', () => {
-	test('do not end jobs outside, and commands outside do not end their jobs', async () => {
+	test('do not end jobs outside, and commands outside do not end jobs in the namespace', async () => {
 		const box = await freshEmbeddedBox(2);
 		await startSleeper(box, ['--gpu-ids', '0']);
 		expect(await runIn(ownTime, box, 'status')).toMatchObject({exitCode: 0});

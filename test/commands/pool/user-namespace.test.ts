@@ -139,7 +139,7 @@ describe.skipIf(reason !== undefined).each([
 		expect((await peek(box)).queue).toMatchObject([{id}]);
 	});
 
-	slowTest('GPUs reserved in a user namespace can be released there or by root', async () => {
+	slowTest('GPUs reserved in a user namespace can be released in that namespace or by root', async () => {
 		const box = await createOpen();
 		const program = [starter, ...starterText].join(' ');
 		const ran = runAs(mallory, box, '--version', {

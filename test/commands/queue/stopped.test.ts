@@ -72,7 +72,7 @@ describe.each(
 			['a debugger', byDebugger],
 		]),
 	)(
-		'a waiting reserve that %s has stopped blocks no later request and continues at its queue position',
+		'a waiting reserve, stopped by %s, blocks no later request and then continues at its queue position',
 		async (__, stop) => {
 			const box = await create();
 			await box.run('reserve --gpu-ids 0');

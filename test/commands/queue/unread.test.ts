@@ -47,7 +47,7 @@ describe.each(
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: 'on 1\n'});
 	});
 
-	slowTest('a reserve that hangs blocks nobody after two missed heartbeats, and queue --why names it', async () => {
+	slowTest('a hanging reserve blocks nobody after two missed heartbeats, and queue --why says so', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const hanging = start(box, 'reserve --gpus 2 --short', {NODE_OPTIONS: `--import=${hangingLoop}`});

@@ -12,7 +12,7 @@ test.each(
 		['redis', async () => freshRedisBox(redis.port, 2)],
 		['embedded', async () => freshEmbeddedBox(2)],
 	]),
-)('seven of ten run commands waiting with the %s store are served after three were killed', async (__, create) => {
+)('with the %s store, if three of ten waiting run commands are killed, the others are served', async (__, create) => {
 	const box = await create();
 	await box.run('reserve --gpus 2');
 	const processes = Array.from({length: 10}, (_, index) =>

@@ -130,7 +130,7 @@ describe.each([
 
 // Wake-ups are distinguished from ticks by their time, which needs an idle machine.
 slowTest(
-	'a release wakes at most three of 200 waiting requests, of which one scans the GPUs',
+	'a release wakes at most three of 200 waiting requests, and only one of the three scans the GPUs',
 	{timeout: 60_000},
 	async () => {
 		// Ticks are as long as possible, so that a waiter that reads at once was woken by the release.

@@ -42,7 +42,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(2)],
 	]),
 )('with the %s store', (_, create) => {
-	test('run warns about child processes that still use its GPU after the job has ended', async () => {
+	test('run warns about child processes that still use the GPU after the job has ended', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);
 		const ran = await box.run(['run', '--gpu-ids', '0', '--', ...server(true)], tool);
@@ -107,7 +107,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'exited'}]);
 	});
 
-	slowTest('a child that run --wait-children waits for keeps the GPU when run is killed', async () => {
+	slowTest('if run --wait-children is killed, the remaining child keeps the GPU', async () => {
 		const box = await create();
 		const wrapper = start(box, ['run', '--wait-children', '--', ...server(false)]);
 		const pid = await pidOf(box);
@@ -129,7 +129,7 @@ describe.each(
 			['SIGINT', 130],
 			['SIGHUP', 129],
 		]),
-	)('%s ends the children that run --wait-children waits for', async (signal, exitCode) => {
+	)('%s to run --wait-children ends the remaining children', async (signal, exitCode) => {
 		const box = await create();
 		const wrapper = start(box, ['run', '--wait-children', '--', ...server(false)]);
 		const pid = await pidOf(box);
@@ -140,7 +140,7 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	slowTest('--timeout ends the children that run --wait-children waits for', async () => {
+	slowTest('--timeout of run --wait-children ends the remaining children', async () => {
 		const box = await create();
 		const wrapper = start(box, ['run', '--wait-children', '--timeout', '2s', '--', ...server(false)]);
 		const pid = await pidOf(box);
@@ -150,7 +150,7 @@ describe.each(
 	});
 });
 
-test.runIf(isRoot)('status --json shows other accounts whose job left a process on a GPU', async () => {
+test.runIf(isRoot)('status --json shows every account whose job left a process on a GPU', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	chmodSync(box.home, 0o755);
 	const tool = await withUsedGpus(box);

@@ -62,7 +62,7 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('run warns at once if one of its GPUs is released and keeps the other GPU', async () => {
+	test('run warns at once if one of its two GPUs is released, and keeps the other GPU', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box, ['--gpus', '2']);
 		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');

@@ -138,7 +138,7 @@ test('a job keeps its open-file limit after the calling shell has ended', async 
 });
 
 test.each(firstCase(lowLimits))(
-	'run stores the pid of its job in the lease and exits with its code under an open-file limit: %s',
+	"run stores the pid of the job in the lease and exits with the job's code under an open-file limit: %s",
 	async (_, limit) => {
 		const box = await freshEmbeddedBox(1);
 		const script = inBash(
@@ -198,7 +198,7 @@ slowTest('a waiting run in the background of a script keeps its queue position a
 	expect(await script.ended).toMatchObject({exitCode: 0, stdout: 'job ran\n'});
 });
 
-test('run in the background of a script ends on SIGTERM and sends SIGTERM to its job at the time limit', async () => {
+test('run in the background of a script ends on SIGTERM, and at the time limit sends SIGTERM to its job', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = inBash(
 		box,
@@ -228,7 +228,7 @@ test.runIf(isBinary)('run exits with 165 if its job ends by signal 37, which has
 	expect(ran).toMatchObject({exitCode: 165, stderr: ''});
 });
 
-test('a job inherits the open file descriptors of the calling shell and no others', async () => {
+test('a job inherits the open file descriptors of the calling shell and no other descriptors', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = 'read line <&10; echo "$line" >&7; flock -n 5 && echo held; cd /proc/$$/fd; echo *';
 	const ran = await inBash(

@@ -54,7 +54,7 @@ test.each(
 		['a full disk', 'chg reserve > /dev/full', 'the disk is full'],
 		['a pipe without a reader', 'set -o pipefail; chg reserve --json | true', 'the reading program has gone'],
 	]),
-)('reserve names the reserved GPU on stderr if its output is lost to %s: %s', (_, line, why) => {
+)('reserve names the reserved GPU on stderr if the output is lost because of %s: %s', (_, line, why) => {
 	const {status, stderr} = shell(line);
 	expect(status).toBe(1);
 	const [problem, done] = stderr.split('\n', 2);
@@ -66,7 +66,7 @@ test.each(
 	expect(shell(`chg ${release} | grep --quiet 'Released 1 GPU'`).status).toBe(0);
 });
 
-test('reserve exits with 0 and without a message if its reader stops after the first line', () => {
+test('reserve exits with 0 and without a message if the reader of its output stops after the first line', () => {
 	expect(shell('set -o pipefail; chg reserve | head -1 > /dev/null')).toEqual({status: 0, stderr: ''});
 });
 

@@ -127,7 +127,7 @@ timer.unref();`,
 const bugsSaid = (stderr: string) => stderr.match(/TypeError: \w+ of its kind/gv);
 
 test.skipIf(isBinary)(
-	'run reports each kind of bug in background tasks once and exits with the exit code of its job',
+	'if background tasks have bugs, run reports each kind of bug once and exits with the exit code of its job',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {environment, strike} = withBugs(box);
@@ -151,7 +151,7 @@ test.skipIf(isBinary)(
 );
 
 test.runIf(isLong && !isBinary)(
-	'a waiting reserve reports each kind of bug in background tasks once and gets its GPU',
+	'if background tasks have bugs, a waiting reserve reports each kind of bug once and gets its GPU',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {environment, strike} = withBugs(box);

@@ -135,7 +135,7 @@ test('run reports why the command cannot be started even if the store is unreach
 /** The error of an unreachable store. */
 const away = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
 
-test('run waits with one message if the store is unreachable after the grant, and then starts the command', async () => {
+test('if the store is unreachable after the grant, run prints one message, waits, and then starts the command', async () => {
 	let messages = 0;
 	const {exitCode, remarks} = await createRun(
 		async () => ({
@@ -157,7 +157,7 @@ test('run waits with one message if the store is unreachable after the grant, an
 	]);
 });
 
-test('a signal makes run stop waiting for an unreachable store and start no command', async () => {
+test('if a signal arrives while run waits for an unreachable store, run ends without starting the command', async () => {
 	let starts = 0;
 	const {exitCode} = await createRun(
 		async () => {

@@ -61,7 +61,7 @@ test('a run that was stopped for two hours keeps its lease if its process is vis
 	expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'signalled'}]);
 });
 
-test('a run that was stopped for two hours loses its lease if its process is hidden, and reports it', async () => {
+test('a run that was stopped for two hours loses its lease if its process is hidden, and reports the loss', async () => {
 	const {box, wrapper, pid} = await startStopped();
 	rewrite(box, (fields) => unseen(silent(fields)));
 	const [before] = (await peek(box)).gpus;

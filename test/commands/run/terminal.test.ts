@@ -66,7 +66,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
 
-	test('Ctrl-Z stops the job and keeps its lease, and fg resumes it', async () => {
+	test('Ctrl-Z stops the job and keeps its lease, and fg resumes the job', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; until test -e go; do sleep 0.05; done; echo gone on'\r");
@@ -80,7 +80,7 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('a job that stops itself, as ssh does on ~ Ctrl-Z, returns the terminal to the shell until fg', async () => {
+	test('a job that stops itself, as ssh does on ~ Ctrl-Z, returns the terminal to the shell, and fg resumes the job', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; kill -TSTP $$; echo gone on; kill -STOP $$; echo again'\r");
@@ -93,7 +93,7 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('a background job that reads from the terminal stops together with run, and fg resumes it', async () => {
+	test('a background job that reads from the terminal stops together with run, and fg resumes both', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write('set -o notify\r');

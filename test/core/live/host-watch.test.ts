@@ -47,7 +47,7 @@ function start() {
 	};
 }
 
-test('the host watch does not make a repeated answer look newer than it is', async () => {
+test('the host watch keeps the original time of an answer that does not change', async () => {
 	const {watch: hosts, clock, subscribe, becomes} = start();
 	const beganMs = clock.monotonicMs();
 	subscribe();
@@ -64,7 +64,7 @@ test('the host watch does not make a repeated answer look newer than it is', asy
 	expect(hosts.known()[0]!.answeredMs).toBeGreaterThan(failing!.answeredMs);
 });
 
-test('the host watch queries a host as soon as it reports a change, if there are subscribers', async () => {
+test('if there are subscribers, the host watch queries a host as soon as that host reports a change', async () => {
 	const {watch: hosts, clock, published, subscribe, becomes, askedCount} = start();
 	hosts.refresh('a');
 	await clock.pass(0);

@@ -16,7 +16,7 @@ const name = loadName(idleReading(0));
 
 const own = emptyHistory({windowMs: 300_000, stepMs: 1000, coverMs: 5000});
 
-test('the load history returns what was recorded overnight, with a gap where no scan ran', async () => {
+test('the load history returns the load recorded overnight, with a gap for the time without scans', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 3600);
@@ -50,7 +50,7 @@ test('the load history returns what was recorded overnight, with a gap where no 
 	expect(narrow.filter((value) => value === undefined)).toHaveLength(240);
 });
 
-test("the load graph continues recorded minutes with the monitor's own readings", async () => {
+test("the load graph shows the recorded minutes, followed by the monitor's own readings", async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 60);
@@ -69,7 +69,7 @@ test("the load graph continues recorded minutes with the monitor's own readings"
 	expect(series.map((value) => value?.toFixed(2))).toEqual([undefined, '0.20', '0.20', '0.80']);
 });
 
-test('only the viewer that scans records the load of each minute', async () => {
+test('only the scanning viewer records the load of each minute', async () => {
 	const world = await createLiveWorld(2);
 	const gpus = {
 		...world.gpus,
@@ -120,7 +120,7 @@ test('a minute that the store rejects does not delay scans or the record of the 
 	expect((await readPast({store}, {now: startTime + 120, seconds: 3600})).minutes).toHaveLength(1);
 });
 
-test('the load history leaves an hour with an invalid record blank', async () => {
+test('the load history is blank for an hour with an invalid record', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	for (const second of [0, 60, 3600, 3660]) {

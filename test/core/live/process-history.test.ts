@@ -44,7 +44,7 @@ test('the load series of a process starts at its first scan and uses bounded mem
 	);
 });
 
-test('the load series of a process keeps the time of a rise when its resolution drops', () => {
+test('the load series of a process keeps the time of a rise when the resolution of the series drops', () => {
 	const history = historyOf(Array.from({length: 1000}, (_, index) => [index * stepMs, index < 500 ? 0 : 1]));
 	const {utilization} = processSeriesOf(history, 'a', 100)!;
 	expect([utilization[10], utilization[45], utilization[55], utilization[99]]).toEqual([0, 0, 1, 1]);
@@ -65,7 +65,7 @@ test('the load series of a process bridges one missed scan and leaves longer gap
 	expect(processSeriesOf(seen, 'b', 10)).toBeUndefined();
 });
 
-test('recordedProcesses drops ended processes after some minutes, and all others if the clock was set back', () => {
+test('recordedProcesses drops processes that are missing for some minutes, or from before the clock was set back', () => {
 	const history = historyOf([[0, 1]]);
 	const others = (atMs: number): ProcessHistory => recordedProcesses(history, new Map([['b', {}]]), atMs);
 	expect(others(60_000).series.keys().toArray()).toEqual(['a', 'b']);

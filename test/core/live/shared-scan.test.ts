@@ -67,7 +67,7 @@ test('decodeSharedScan returns the scan that encodeSharedScan encoded', () => {
 	expect(roundTrip({takenAtMs, ...shared})).toEqual(structuredClone(shared));
 });
 
-test("a shared scan keeps the scan's failure, and does not turn unknown processes into an empty list", () => {
+test('a shared scan keeps the failure of a scan, and keeps unknown processes unknown', () => {
 	const failure = {message: 'nvidia-smi did not answer in 10 s', hint: 'dmesg'};
 	expect(roundTrip(observationOf([], {failure}))).toMatchObject({gpus: [], failure});
 	expect(roundTrip(observationOf([{...idleReading(0), processes: undefined}]))?.gpus[0]?.processes).toBeUndefined();

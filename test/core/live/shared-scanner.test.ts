@@ -166,7 +166,7 @@ test('the viewer with the shortest interval scans for all viewers', async () => 
 	expect(world.clock.monotonicMs() - third!.takenAtMs).toBeLessThan(2000);
 });
 
-test('viewers scan for themselves while the store is down, and share scans again afterwards', async () => {
+test('each viewer scans for itself while the store is down, and viewers share scans again afterwards', async () => {
 	const live = await createLiveWorld(1);
 	let isAway = true;
 	const store = {

@@ -75,13 +75,13 @@ test('adopt reserves the GPUs that a process uses until the process ends', async
 	]);
 });
 
-test('release ends an adopted lease for the owner of the process', async () => {
+test('the owner of the process can release an adopted lease', async () => {
 	await adopting();
 	const {released} = await release(world, alice, {by: 'gpus', ids: [1, 3]});
 	expect(released).toHaveLength(2);
 });
 
-test('adopt as root reserves the GPUs for the owner of the process, under any label', async () => {
+test('adopt as root reserves the GPUs for the owner of the process, with the label that root chooses', async () => {
 	expect(await adopting({requester: root, label: 'team'})).toMatchObject({owner: 'alice'});
 	expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'alice', label: 'team'});
 });

@@ -136,7 +136,7 @@ test("renewing an agent's reservation cannot move the end beyond limits.max-dura
 	await renewJobLease(world, person('alice'), {jobLease, seconds: 3600});
 });
 
-test('a reservation that is bound to a process needs no heartbeats, also after waiting in the queue', async () => {
+test('a reservation that is bound to a process needs no heartbeats, even if the request waited in the queue', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const job = {...world.host.self, pid: 4711};
 	const seen: Progress[] = [];

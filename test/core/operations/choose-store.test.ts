@@ -61,7 +61,7 @@ test('chooseStore refuses a private pool while a shared pool exists', async () =
 	});
 });
 
-test('chooseStore always finds the shared pool if one exists, for any settings', async () => {
+test('chooseStore never overlooks a shared pool that is recorded or found in Redis, for any settings', async () => {
 	const record = fc.constantFrom(undefined, redisRecord, sharedRecord);
 	await fc.assert(
 		fc.asyncProperty(

@@ -59,7 +59,7 @@ test('drain keeps the current lease of a GPU but prevents new grants, even with 
 	]);
 });
 
-test('a waiting request gives up a held GPU that is drained and gets another one instead', async () => {
+test('a waiting request gives up a held GPU that is drained, and gets another GPU instead', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await ask(world, {ids: [1, 2]});
 	const drainAndRelease = async () => {
@@ -87,7 +87,7 @@ test('a waiting request gives up a held GPU that is drained and gets another one
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'error', problem: 'drained: fan'});
 });
 
-test('drain prevents a grant whose scan precedes the drain and whose commit follows it', async () => {
+test('drain prevents a grant that scanned before the drain and commits after the drain', async () => {
 	const made: TestWorld[] = [];
 	let hasDrained = false;
 	const world = await createTestWorld({
@@ -127,7 +127,7 @@ test('a queue entry that waits for a drained GPU blocks no other request', async
 	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}, {}, {}]});
 });
 
-test('a waiting request for any GPU gets an undrained one, and a request for the drained GPU waits for undrain', async () => {
+test('a waiting request for any GPU gets an undrained GPU, and a request for the drained GPU waits for undrain', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await ask(world, {ids: [1]});
 	await drain(world, root, [0], undefined);

@@ -105,7 +105,7 @@ test("a late release does not end the GPU's next lease", async () => {
 	await checkAuditLog(world, snapshot);
 });
 
-test('reading the pool keeps GPUs held for a queue entry that joins during the read', async () => {
+test('reading the pool does not free a GPU that belongs to a queue entry which joins during the read', async () => {
 	const {world, before} = await createInterruptedWorld();
 	const lease = {
 		user: 'bob',

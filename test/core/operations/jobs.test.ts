@@ -30,7 +30,7 @@ const states = async (world: TestWorld) =>
 	(await readCurrentJobs(world)).records.map((record) => [record.number, record.kind === 'job' && record.job.state]);
 
 describe('submitted jobs', () => {
-	test('get consecutive numbers, and an array gets one number for each index', async () => {
+	test('get consecutive numbers, and a job array gets one number for each index', async () => {
 		const world = await createTestWorld();
 		expect((await submit(world)).map(({number, log}) => [number, log])).toEqual([[1, '/jobs/1.log']]);
 		const members = await submit(world, {array: {indices: [0, 3], limit: 1}});
@@ -57,7 +57,7 @@ describe('submitted jobs', () => {
 		).toEqual(Array.from({length: 20}, (_, index) => index + 1));
 	});
 
-	test('are refused if a job to wait for is unknown or has failed', async () => {
+	test('are refused if a dependency is unknown or was cancelled', async () => {
 		const world = await createTestWorld();
 		await expect(submit(world, {after: [{id: '1', isAny: false}]})).rejects.toMatchObject({
 			code: 'usage',
@@ -112,7 +112,7 @@ describe('a wrapper', () => {
 		expect(await states(world)).toEqual([[1, 'cancelled']]);
 	});
 
-	test('reruns a failed job for each --retries, but does not rerun a cancelled job', async () => {
+	test('reruns a failed job as often as --retries says, and never reruns a cancelled job', async () => {
 		const world = await createTestWorld();
 		await submit(world, {retries: 2});
 		const run = async () => {
@@ -146,7 +146,7 @@ describe('a job of another account', () => {
 });
 
 describe('a retried job', () => {
-	test('is pending again with a new token, so that its earlier wrapper cannot take it', async () => {
+	test('is pending again with a new token, so that the earlier wrapper cannot take the job', async () => {
 		const world = await createTestWorld();
 		const [first] = await submit(world);
 		await expect(retryJobs(world, person('alice'), ['1'], () => true)).rejects.toMatchObject({
@@ -220,7 +220,7 @@ describe('the keeper of a job', () => {
 		]);
 	});
 
-	describe('of a job whose dependency the store has lost', () => {
+	describe('after the store has lost the record of a dependency', () => {
 		async function lose(state: 'running' | 'completed') {
 			const world = await createTestWorld();
 			const first = await keep(world);
@@ -235,7 +235,7 @@ describe('the keeper of a job', () => {
 			return {world, first, second};
 		}
 
-		test('cancels its job after five minutes, if the record does not come back', async () => {
+		test('cancels its job if the record is still missing after five minutes', async () => {
 			const {world, second} = await lose('completed');
 			const before = world.now();
 			expect(await second.awaitStart(new AbortController().signal)).toBe(false);
@@ -246,7 +246,7 @@ describe('the keeper of a job', () => {
 			]);
 		});
 
-		test('goes on waiting when the wrapper of that job puts its record back', async () => {
+		test('continues to wait when the wrapper of the dependency restores the record', async () => {
 			const {world, first, second} = await lose('running');
 			const waiting = second.awaitStart(new AbortController().signal);
 			await first.update((job) => job);
@@ -258,7 +258,7 @@ describe('the keeper of a job', () => {
 			]);
 		});
 
-		test('does not count time during which the store could not be read', async () => {
+		test('does not count the time in which the store is unreachable', async () => {
 			let isAway = false;
 			const world = await createTestWorld({
 				wrap: (store) => ({

@@ -86,7 +86,7 @@ describe('max-gpus', () => {
 		expect(await adopt(world, {requester: root, pid: 700})).toMatchObject({gpus: [3], owner: 'ada'});
 	});
 
-	test('applies to the sum of all reservations that one undo restores', async () => {
+	test('applies to the total of all reservations that one undo restores', async () => {
 		const world = await worldWith({'limits.max-gpus': '2'});
 		await take(world, [0]);
 		await take(world, [1]);

@@ -85,7 +85,7 @@ test('a share that exceeds its memory is shown with the duration, and its owner 
 	expect((await world.store.read()).overuse).toEqual([]);
 });
 
-test('a share that exceeds its memory causes no reminder after it has ended', async () => {
+test('a share that exceeded its memory causes no reminder after the share has ended', async () => {
 	const {world, scan, recorded} = await createBox();
 	for (let scans = 0; scans < 3; scans++) {
 		await scan(9000);

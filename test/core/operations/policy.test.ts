@@ -63,7 +63,7 @@ test("the policy's strategy applies to new and to waiting requests", async () =>
 	expect(await waiting).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('reserve applies a policy that changes between its read and its commit', async () => {
+test('reserve applies the new policy if the policy changes between the read and the commit', async () => {
 	const made: TestWorld[] = [];
 	const {plans, wrap} = changedBefore(() => true, made);
 	made.push(await usedWorld(wrap));
@@ -71,7 +71,7 @@ test('reserve applies a policy that changes between its read and its commit', as
 	expect(plans.length).toBe(2);
 });
 
-test('waiting requests and adopt apply a policy that changes before their commit', async () => {
+test('waiting requests and adopt apply the new policy if the policy changes before the commit', async () => {
 	const made: TestWorld[] = [];
 	const {plans, wrap} = changedBefore(({audit}) => audit.some(({entryId}) => entryId !== undefined), made);
 	const world = await usedWorld(wrap);

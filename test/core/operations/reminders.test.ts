@@ -129,7 +129,7 @@ async function withSquatters(alerts: readonly Alert[]) {
 	return world;
 }
 
-test('an account that wants the event is notified once of its use without a reservation', async () => {
+test('an account that wants the event `squatter` is notified once of its unreserved use', async () => {
 	const since = 1_700_000_000;
 	const world = await withSquatters([
 		{kind: 'unreserved', gpu: 1, account: 'alice', since},
@@ -152,7 +152,7 @@ test('an account that wants the event is notified once of its use without a rese
 	);
 });
 
-test('a reminder is not sent again if the answer to its claim was lost', async () => {
+test('a reminder is not sent if its claim was stored but reported as a conflict', async () => {
 	let isLost = false;
 	const world = await withLeft(300, (store) => ({
 		...store,
@@ -167,7 +167,7 @@ test('a reminder is not sent again if the answer to its claim was lost', async (
 	expect((await claimReminders(world, own)).reminders).toEqual([]);
 });
 
-test('concurrent senders send at most one reminder for each end', async () => {
+test('several senders in a random order send at most one reminder of an end', async () => {
 	const scanStep = fc.record({
 		after: fc.integer({min: 1, max: 900}),
 		sender: fc.constantFrom(own, root, stranger, strangerWithWebhook),

@@ -28,7 +28,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, 'alice', undefined]);
 	});
 
-	test("without ids prefers the user's last GPUs, then those that have been free for longest", async () => {
+	test("without ids prefers the user's last GPUs, then the GPUs that have been free for longest", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [2]);
 		world.pass(10);
@@ -66,7 +66,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['bob', undefined, undefined, undefined]);
 	});
 
-	test('with force grants GPUs that are in use, unknown or broken, but never leased ones', async () => {
+	test('with force grants GPUs that are in use, unknown or broken, but never leased GPUs', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -80,7 +80,7 @@ describe('reserve', () => {
 	test.each<[string, Partial<GpuReading> | undefined]>([
 		['broken', {failure: 'GPU requires reset', memoryUsedMiB: 0}],
 		['missing from the scan', undefined],
-		['that may be in use', {memoryUsedMiB: undefined}],
+		['possibly in use', {memoryUsedMiB: undefined}],
 	])('never grants a GPU that is %s', async (_, reading) => {
 		const world = await createTestWorld({gpuCount: 1});
 		world.see(() => observationOf(reading === undefined ? [] : [{...idleReading(0), ...reading}]));
@@ -112,7 +112,7 @@ describe('reserve', () => {
 		});
 	});
 
-	test('does not overtake queue entries, but grants GPUs that they cannot use', async () => {
+	test('does not overtake queue entries, but grants GPUs that the entries cannot use', async () => {
 		const world = await createTestWorld();
 		const join = async (id: string, requestedIds: readonly number[], count: number) =>
 			world.store.commit({

@@ -120,7 +120,7 @@ test('release succeeds even if expired leases of others cannot be removed', asyn
 	expect(await release(world, alice, {by: 'gpus', ids: [1]})).toMatchObject({released: [{index: 1}]});
 });
 
-test('extend does not extend an expired lease that conflicts kept from being removed', async () => {
+test('extend does not extend an expired lease, even if conflicts prevent its removal', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,
@@ -147,7 +147,7 @@ test('release fails after a minute of conflicts and reports how long it tried', 
 	expect(world.clock.monotonicMs() - beganMs).toBeLessThan(62_000);
 });
 
-test('reserve finds out by reading whether a commit with a lost answer was carried out', async () => {
+test('if the answer to a commit is lost, reserve reads the store to see whether the commit took effect', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async (real, call) => {
 			const outcome = await real();
@@ -175,7 +175,7 @@ test('reserve repeats a commit that never arrived', async () => {
 	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('release writes only one usage record if its answer is lost', async () => {
+test('release writes only one usage record if the answer to its commit is lost', async () => {
 	let isLosing = false;
 	const world = await createTestWorld({
 		wrap: withCommit(async (real) => {
@@ -216,7 +216,7 @@ test("reserve fails within 6 s with the store's own error if the store stays dow
 	expect(world.clock.monotonicMs()).toBeLessThan(6000);
 });
 
-test('reserve passes on any other error unchanged, even one from a read after an outage', async () => {
+test('reserve reports every other error unchanged, even an error of the read after an outage', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async () => {
 			throw new CanhazgpuError('store-refused', 'out of memory');
@@ -251,7 +251,7 @@ test('reserve fails within seconds if the store answers reads but no commit', as
 	expect(slow.clock.monotonicMs()).toBeLessThan(13_000);
 });
 
-test('a store that rejects writes can still be read, and grants nothing', async () => {
+test('while the store rejects writes, the pool can be read and reserve fails', async () => {
 	let isFull = false;
 	const world = await createTestWorld({
 		gpuCount: 1,

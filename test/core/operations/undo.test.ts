@@ -129,7 +129,7 @@ test('undoRelease restores several separate reservations in one commit, but no j
 	]);
 });
 
-test('undoRelease restores the reservations that it can and refuses the others', async () => {
+test('undoRelease restores the reservations whose GPUs are still free, and refuses the others', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});

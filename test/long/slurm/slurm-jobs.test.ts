@@ -60,7 +60,7 @@ test('run --detach on Slurm starts the command in the background, with exact arg
 	expect((await box().run(['run', '--quiet', '--detach', '--', 'true'])).stdout).toMatch(/^\d+\n$/v);
 });
 
-test('run --nonblock on Slurm refuses a job that cannot start yet, and names what it waits for', async () => {
+test('run --nonblock on Slurm refuses a job that cannot start yet, and names the reason', async () => {
 	const first = await detached('--', 'sleep', '300');
 	for (const words of [
 		['--after', first.id],
@@ -136,7 +136,7 @@ test('jobs, logs, wait, cancel and retry on Slurm work with its job ids', async 
 	}
 }, 180_000);
 
-test('queue --leave and release keep the running tasks of a Slurm job array', async () => {
+test('queue --leave ends only the waiting tasks of a Slurm job array, and release only the task with the given GPU', async () => {
 	const tasks = (format = '%K%t'): string =>
 		slurm()
 			.run('squeue', '--noheader', '--array', `--format=${format}`)
@@ -161,7 +161,7 @@ test('queue --leave and release keep the running tasks of a Slurm job array', as
 	await eventually(() => tasks() === '0R 1R', 30_000);
 });
 
-test('a request on Slurm while nodes are down exits with 3 if it may not wait, and with 2 if no node can serve it', async () => {
+test('while Slurm nodes are down, a --nonblock request exits with 3, or with 2 if no node can ever serve the request', async () => {
 	slurm().run('scontrol', 'update', 'NodeName=box1,box2,box3', 'State=DRAIN', 'Reason=fan');
 	for (const [words, code] of [
 		['run --nonblock -- true', 3],

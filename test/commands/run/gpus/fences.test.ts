@@ -75,7 +75,7 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 		expect(groupsOf(pid!)).toEqual([]);
 	});
 
-	test.skipIf(existsSync('/run/systemd/system'))('isolates a job if bubblewrap and systemd are missing', async () => {
+	test.skipIf(existsSync('/run/systemd/system'))('isolates a job even without bubblewrap and systemd', async () => {
 		const answer = await run(0, ['--isolate=require', '-G1', '--', 'sh', '-c', minors()]);
 		expect(answer).toEqual({exitCode: 0, stdout: '2\n', stderr: ''});
 		expect((await accounts.run(0, 'doctor', {environment})).stdout).toContain(

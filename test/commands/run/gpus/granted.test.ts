@@ -7,7 +7,7 @@ import {freshEmbeddedBox, peek, start} from '../../../_helpers/program/processes
 const loud = {CANHAZGPU_RUN_QUIET: 'false'};
 
 describe('run prints the granted GPUs on stderr', () => {
-	test('once and before the output of the command, like the Go canhazgpu', async () => {
+	test('only once, and before the output of the command, like the Go canhazgpu', async () => {
 		const box = await freshEmbeddedBox(4);
 		const words = ['run', '-g', '2', '-t2h', '--', 'sh', '-c', 'echo job >&2; echo out'];
 		expect(await box.run(words, loud)).toEqual({

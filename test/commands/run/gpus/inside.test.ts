@@ -79,7 +79,7 @@ const minors = (): string =>
 
 describe.each(fences)('in a job that is isolated by %s', (fence) => {
 	test.runIf(isLong && there.has(fence))(
-		'reserve, extend, who, release and status work as they do outside the job',
+		'reserve, extend, who, release and status work in the same way as outside the job',
 		async () => {
 			const sh = boxOf(fence);
 			await sh('canhazgpu admin --gpus 3 --provider fake');

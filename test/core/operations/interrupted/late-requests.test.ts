@@ -129,7 +129,7 @@ function timesOf({answer, error}: Answered): readonly number[] {
 		: [0];
 }
 
-test('each command takes effect exactly as often as it reports, even if messages are lost or late', async () => {
+test('each command takes effect as often as its answer or error says, even if messages are lost or late', async () => {
 	/** How many times each command acted. */
 	const worked = new Map<Step['command'], number>(commands.map((command) => [command, 0]));
 	await fc.assert(
@@ -197,7 +197,7 @@ test('each command takes effect exactly as often as it reports, even if messages
 
 const lateByOne: Fate = {kind: 'late', after: 2};
 
-test('extend by two hours adds them only once, even if its first request arrives late', async () => {
+test('extend adds two hours only once, even if its first request arrives late', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 3600});
@@ -225,7 +225,7 @@ test('a request that arrives late cannot make a change that was reported as refu
 	expect((await world.memory.read()).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('the error after an unanswered request says that the change may have been made, and how to check', async () => {
+test('the error after an unanswered request says that the change may have been made, and how to check for it', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	const away = Array.from({length: 200}, (): Fate => ({kind: 'request lost'}));

@@ -98,7 +98,7 @@ async function createLossyWorld(
 const fates: readonly Fate[] = ['never arrives', 'is carried out but its answer is lost'];
 
 test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate}))))(
-	'$name takes effect once and is recorded once if any one of its messages $fate',
+	'if any message of $name $fate, the command takes effect once and is recorded once',
 	async ({arrange, act, kind, fate}) => {
 		const undisturbed = await createTestWorld();
 		const right = await act(undisturbed, await arrange(undisturbed));

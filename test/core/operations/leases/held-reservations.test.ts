@@ -65,7 +65,7 @@ describe('release', () => {
 		});
 	});
 
-	test('keeps a later lease on the same GPU if the lease id of the earlier one is given', async () => {
+	test('keeps a later lease on the same GPU if the lease id of the earlier lease is given', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);
 		await release(world, alice, {by: 'lease', leaseId: first.leaseId});
@@ -81,7 +81,7 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test('ends several leases in one commit, except those that changed since the read', async () => {
+	test('ends several leases in one commit, but keeps leases that changed since the read', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0, 1]);
 		await take(world, alice, [2]);
@@ -187,7 +187,7 @@ describe('extend', () => {
 		expect((await readStatus(world)).rows[0]).toMatchObject({remainingSeconds: hour});
 	});
 
-	test('lists a GPU once if a job has several MIG instances of it', async () => {
+	test('lists a GPU once if a job has several MIG instances of that GPU', async () => {
 		const world = await createTestWorld();
 		const lease = {user: 'alice', type: 'run', startTime, lastHeartbeat: startTime, leaseId: 'a'} as const;
 		const shares = ['MIG-1', 'MIG-2'].map((uuid) => ({...lease, mig: {uuid}}));
@@ -205,7 +205,7 @@ describe('extend', () => {
 });
 
 describe('reading the pool', () => {
-	test('ends expired leases with a usage record at their expiry', async () => {
+	test('ends expired leases and writes usage records that end at the expiry', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		world.pass(hour + 500);
@@ -235,7 +235,7 @@ describe('reading the pool', () => {
 		expect(await historyOf(world.store)).toMatchObject([{leaseId: 'x', endReason: 'holder-died', durationSeconds: 7}]);
 	});
 
-	test('fails without a pool of this machine', async () => {
+	test('fails if there is no pool or the pool belongs to another machine', async () => {
 		const world = await createTestWorld();
 		world.memory.state.pool = {
 			...world.memory.state.pool,

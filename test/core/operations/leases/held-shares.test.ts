@@ -89,7 +89,7 @@ describe('a job with a share of a GPU', () => {
 		expect((await historyOf(world.store)).map(({durationSeconds}) => durationSeconds)).toEqual([100, 30]);
 	});
 
-	test('takes its share back onto a free GPU and leaves room for other shares to return', async () => {
+	test('takes back its share of a GPU that became free, and leaves room for other shares to return', async () => {
 		const jobs = [jobShare('carol', 40), jobShare('dan', 50)];
 		for (const lease of jobs) {
 			await grant(lease, 1);
@@ -146,7 +146,7 @@ describe('a job with a share of a GPU', () => {
 describe('a store that lost its data', () => {
 	const staying = () => ({...world, store: createRestoringStore(world.store, world)});
 
-	test('is restored by a running process with every share of a GPU', async () => {
+	test('gets every share of a GPU back from a running process', async () => {
 		const process = staying();
 		const {gpus} = await process.store.read();
 		crash(world.memory);
@@ -183,7 +183,7 @@ test('a restored share ends at the next read if its process is dead', async () =
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'of-alice'}});
 });
 
-test('undoRelease restores several shares of one GPU even if somebody else took another share of it meanwhile', async () => {
+test('undoRelease by root restores the released shares of several users on one GPU', async () => {
 	await grant(share('carol', 10), 1);
 	await grant(share('dan', 20), 1);
 	const root = person('root', 'root', 0);

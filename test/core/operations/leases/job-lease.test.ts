@@ -290,7 +290,7 @@ describe('a job after the store lost its data', () => {
 		});
 	});
 
-	test('cannot restore its lease without a pool if its process remembers only the lease', async () => {
+	test('restores its lease only after the pool is recreated if its process remembers only the lease', async () => {
 		loseData();
 		await expect(sendHeartbeat(world, jobLease)).rejects.toMatchObject({code: 'no-pool'});
 		await makeAgain();

@@ -20,7 +20,7 @@ function createObserver({world}: IdleBox, host = world.host) {
 }
 
 describe('an observer that never saw the processes', () => {
-	test('does not start the count of others again', async () => {
+	test('does not restart the idle time that another observer has counted', async () => {
 		const box = await createIdleBox(always);
 		const look = createObserver(box);
 		for (let passed = 0; passed < 51; passed++) {
@@ -31,7 +31,7 @@ describe('an observer that never saw the processes', () => {
 		expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
 	});
 
-	test('does so in a container, where memory is in use without a visible process', async () => {
+	test('does not restart the idle time in a container, where memory is in use without a visible process', async () => {
 		const box = await createIdleBox(always);
 		const self = {...box.world.host.self, namespace: '4026532270'};
 		const look = createObserver(box, {...box.world.host, self});
@@ -43,7 +43,7 @@ describe('an observer that never saw the processes', () => {
 		expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
 	});
 
-	test('neither starts nor continues a count, and returns nothing', async () => {
+	test('neither starts nor continues an idle time, and reclaims nothing', async () => {
 		const box = await createIdleBox(always);
 		const look = createObserver(box);
 		await look(hidden);
@@ -60,7 +60,7 @@ describe('an observer that never saw the processes', () => {
 		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
 	});
 
-	test('ends the count when it sees use', async () => {
+	test('ends the idle time when a GPU is in use', async () => {
 		const box = await createIdleBox(always);
 		const look = createObserver(box);
 		await box.lookFor(40);
@@ -68,7 +68,7 @@ describe('an observer that never saw the processes', () => {
 		expect(await box.kinds()).toEqual(['idle', 'idle used']);
 	});
 
-	test('ends the count when something else is unknown', async () => {
+	test('ends the idle time when another reading is unknown as well', async () => {
 		const box = await createIdleBox(always);
 		const look = createObserver(box);
 		await box.lookFor(40);
@@ -77,7 +77,7 @@ describe('an observer that never saw the processes', () => {
 	});
 });
 
-test('an observer that saw the processes before starts the count again when they are hidden', async () => {
+test('an observer that saw the processes earlier ends the idle time when the processes become hidden', async () => {
 	const box = await createIdleBox(always);
 	const look = createObserver(box);
 	await box.lookFor(40);

@@ -26,7 +26,7 @@ async function parkedSince({world}: IdleBox): Promise<number | undefined> {
 	return record?.kind === 'leased' ? parkedOf(record.lease, snapshot)?.since : undefined;
 }
 
-test('memory without load is shown as parked after two hours, and never goes back', async () => {
+test('a reservation that holds memory without load is shown as parked after two hours, and is never reclaimed', async () => {
 	const box = await createIdleBox(always);
 	await joinAs(box.world, {ids: [0]});
 	box.world.see(() => observationOf(parked));
@@ -44,7 +44,7 @@ test('memory without load is shown as parked after two hours, and never goes bac
 	expect(await box.kinds()).toEqual([]);
 });
 
-test('one GPU that holds memory is enough, and only that GPU is shown as parked', async () => {
+test('if only one GPU of a reservation holds memory without load, only that GPU is shown as parked', async () => {
 	const box = await createIdleBox(always);
 	const readings = [idleReading(0), parkedReading(1), idleReading(2), idleReading(3)];
 	box.world.see(() => observationOf(readings));
@@ -90,7 +90,7 @@ test('the notice about parked GPUs is sent after the quiet time', async () => {
 	expect((await claimReminders(box.world, owner)).reminders).toMatchObject([{kind: 'parked'}]);
 });
 
-describe('the time starts again', () => {
+describe('the time without load starts again', () => {
 	const breaks: ReadonlyArray<readonly [string, Partial<GpuReading>]> = [
 		['when a GPU has load', {utilizationPercent: 1}],
 		['when the load is unknown', {utilizationPercent: undefined, unknown: {utilizationPercent: '[N/A]'}}],
@@ -113,7 +113,7 @@ describe('the time starts again', () => {
 		expect(await parkedSince(box)).toBe(startTime + 102 * minute);
 	});
 
-	test('when nobody looked for more than five minutes', async () => {
+	test('when no program observed the GPUs for more than five minutes', async () => {
 		const box = await createIdleBox(always);
 		await box.lookFor(100, parked);
 		await box.lookAfter(301, parked);
@@ -121,7 +121,7 @@ describe('the time starts again', () => {
 		expect(await parkedSince(box)).toBeUndefined();
 	});
 
-	test('when the owner keeps the reservation', async () => {
+	test('when the owner runs extend --keep', async () => {
 		const box = await createIdleBox(always);
 		await box.lookFor(130, parked);
 		const change = {atLeast: hour, keepSeconds: hour};
@@ -131,7 +131,7 @@ describe('the time starts again', () => {
 	});
 });
 
-test('another program continues the time', async () => {
+test('another program can continue the time without load', async () => {
 	const box = await createIdleBox(always);
 	await box.lookFor(60, parked);
 	const other = createReclaimer(box.world);
@@ -157,7 +157,7 @@ test('a job that pauses for less than ten minutes causes no writes', async () =>
 	expect((await box.world.memory.read()).revision.count).toBe(count);
 });
 
-test('without idle.after nothing is stored', async () => {
+test('without idle.after, no time without load is stored', async () => {
 	const box = await createIdleBox({});
 	const {count} = (await box.world.memory.read()).revision;
 	await box.lookFor(130, parked);
@@ -165,7 +165,7 @@ test('without idle.after nothing is stored', async () => {
 	expect(await parkedSince(box)).toBeUndefined();
 });
 
-test('in random histories a reservation is parked only after two hours without load, and its GPUs stay', async () => {
+test('in random histories, a reservation is parked only after two hours without load, and keeps its GPUs', async () => {
 	const unknownLoad = {...parkedReading(0), utilizationPercent: undefined};
 	const step = fc.record({
 		seconds: fc.oneof({weight: 60, arbitrary: fc.integer({min: 100, max: 299})}, fc.integer({min: 301, max: 900})),

@@ -22,7 +22,7 @@ async function afterReturn(): Promise<Awaited<ReturnType<typeof createIdleBox>>>
 	return box;
 }
 
-test('only one of many programs notifies the owner that GPUs went back', async () => {
+test('only one of many programs notifies the owner of GPUs that were returned to the pool', async () => {
 	const {world} = await afterReturn();
 	const claims = await Promise.all(Array.from({length: 10}, async () => claimReminders(world, own)));
 	const reminders = claims.flatMap((claim) => claim.reminders);
@@ -36,7 +36,7 @@ test('only one of many programs notifies the owner that GPUs went back', async (
 	);
 });
 
-test('root tells the owner after a minute if no program of the owner did, and other accounts never do', async () => {
+test("root sends the notice if the owner's programs have not within a minute, and other accounts send none", async () => {
 	const {world} = await afterReturn();
 	expect((await claimReminders(world, stranger)).reminders).toEqual([]);
 	expect((await claimReminders(world, root)).reminders).toEqual([]);
@@ -46,7 +46,7 @@ test('root tells the owner after a minute if no program of the owner did, and ot
 	expect((await claimReminders(world, own)).reminders).toEqual([]);
 });
 
-test('the notice waits for the end of the quiet time', async () => {
+test('the notice about returned GPUs waits for the end of the quiet time', async () => {
 	const {world} = await afterReturn();
 	const date = new Date(world.now() * 1000);
 	const from = date.getHours() * 60 + date.getMinutes();
@@ -61,7 +61,7 @@ test('an owner who does not want the event `idle` gets no notice', async () => {
 	expect((await claimReminders(world, {...own, own: {events: ['granted']}})).reminders).toEqual([]);
 });
 
-test('a notice has the reason and the time as JSON, and no words of the owner that control a terminal', async () => {
+test('a notice has the reason and the time as JSON, and a text without the control characters of the note', async () => {
 	const reminder = {
 		kind: 'reclaimed',
 		account: 'alice',
@@ -81,7 +81,7 @@ test('a notice has the reason and the time as JSON, and no words of the owner th
 	});
 });
 
-test('a reservation goes back without a note if the record of alerts cannot be read', async () => {
+test('noteReturns writes nothing if the record of alerts cannot be read', async () => {
 	const {world} = await afterReturn();
 	const snapshot = await world.memory.read();
 	const lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'a'} as const;
@@ -92,7 +92,7 @@ test('a reservation goes back without a note if the record of alerts cannot be r
 	});
 });
 
-test('a note that nobody delivers is dropped after a day', async () => {
+test('noteReturns drops a notice that nobody has sent within a day', async () => {
 	const {world} = await afterReturn();
 	world.pass(25 * hour);
 	const snapshot = await world.memory.read();

@@ -74,20 +74,20 @@ const holdersIn = async (world: TestWorld): Promise<string> =>
 		.join(' ');
 
 describe('a request beyond the limit is granted', () => {
-	test('and marked as such while nobody waits', async () => {
+	test('and marked as beyond the limit while nobody waits', async () => {
 		const {take, holders} = await createBox();
 		expect(await take(ada, 2)).toBe('granted');
 		expect(await take(ada, 1)).toBe('granted');
 		expect(await holders()).toBe('a a a+ -');
 	});
 
-	test('even if it exceeds the limit all by itself', async () => {
+	test('even if this request alone exceeds the limit', async () => {
 		const {take, holders} = await createBox();
 		expect(await take(ada, 3)).toBe('granted');
 		expect(await holders()).toBe('a+ a+ a+ -');
 	});
 
-	test('while it waits, if all other waiting requests are also beyond their limits', async () => {
+	test('from the queue, if all other waiting requests are also beyond their limits', async () => {
 		const {world, take, join, holders} = await createBox();
 		await take(ada, 2);
 		await take(bob, 1);
@@ -101,7 +101,7 @@ describe('a request beyond the limit is granted', () => {
 		expect(await holders()).toBe('a a b b');
 	});
 
-	test('only if nobody has joined the queue since it was read', async () => {
+	test('only if nobody has joined since the queue was read', async () => {
 		const {world, take, join} = await createBox();
 		await take(ada, 2);
 		await take(bob, 2);
@@ -208,7 +208,7 @@ describe('a reservation beyond the limit', () => {
 		).toEqual([undefined, 'beyond-limit']);
 	});
 
-	test('ends although its GPU is in use', async () => {
+	test('ends even if its GPU is in use', async () => {
 		const {world, join, lookFor, holders} = await full();
 		world.see(() => observationOf([0, 1, 2, 3].map((index) => usedReading(index))));
 		await join(bob, 1);
@@ -216,7 +216,7 @@ describe('a reservation beyond the limit', () => {
 		expect(await holders()).toBe('a a a+ -');
 	});
 
-	test('stays if the other requests stop waiting before the grace period is over', async () => {
+	test('stays if the other requests leave the queue before the grace period ends', async () => {
 		const {world, join, leave, lookFor, holders} = await full();
 		await join(bob, 1);
 		await lookFor(10);
@@ -235,7 +235,7 @@ describe('a reservation beyond the limit', () => {
 		]);
 	});
 
-	test('counts as within the limit again when its account holds fewer GPUs or may hold more', async () => {
+	test('is no longer beyond the limit when its account holds fewer GPUs or gets a higher limit', async () => {
 		const {world, join, lookFor, holders} = await full();
 		await changePolicy(world, root, [{key: 'limits.user.bob.max-gpus', value: 'off'}]);
 		await join(bob, 3);

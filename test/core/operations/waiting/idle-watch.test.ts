@@ -41,7 +41,7 @@ describe('a scan that hangs', {timeout: 20_000}, () => {
 		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
-	test('does not delay the end of a request that is canceled', async () => {
+	test('does not delay the cancellation of a request', async () => {
 		const {hangs, hasHung} = await createHangingWorld();
 		const waiter = start(hangs, wants());
 		await hasHung();

@@ -374,7 +374,7 @@ test('a waiting request gets a MIG instance that an administrator creates during
 });
 
 // A random history found this case: seed 1584282707.
-test('a new MIG instance goes to the request that has waited longest, not to the first that notices it', async () => {
+test('a new MIG instance goes to the first request in the queue, not to the request that first notices the instance', async () => {
 	const {world, box, change} = await createBox();
 	for (const wanted of everything) {
 		await acquireNow(world, requestOf('first', wanted), world.clock.uuid());

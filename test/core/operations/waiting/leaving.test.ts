@@ -77,7 +77,7 @@ test('leaveQueueWhileEmpty keeps an entry that already holds a GPU', async () =>
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('leaveQueue releases the GPUs that the entry holds in the same commit', async () => {
+test('leaveQueue removes the entry and releases its GPUs in one commit', async () => {
 	const commits: Plan[] = [];
 	const world = await createTestWorld({
 		gpuCount: 2,

@@ -14,12 +14,12 @@ const claimed = (queue: readonly QueueRecord[], gpuCount = 4, isAwake: (entry: Q
 		]),
 	);
 
-test('a queue entry for any GPU has a claim on every GPU, and an entry with GPU ids only on those', () => {
+test('a queue entry for any GPU has a claim on every GPU, and an entry with GPU ids only on these GPUs', () => {
 	expect(claimed([entry('a', {requestedCount: 2})])).toEqual({0: 'a', 1: 'a', 2: 'a', 3: 'a'});
 	expect(claimed([entry('a', {requestedCount: 1, requestedIds: [3]})])).toEqual({3: 'a'});
 });
 
-test('the next queue entry has a claim on the GPUs that the first one did not request', () => {
+test('the next queue entry has a claim on the GPUs that the first entry did not request', () => {
 	expect(claimed([entry('a', {requestedIds: [3]}), entry('b', {requestedCount: 1})])).toEqual({
 		0: 'b',
 		1: 'b',

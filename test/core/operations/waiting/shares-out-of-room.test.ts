@@ -56,7 +56,7 @@ async function waitForTwo(): Promise<TestWorld> {
 	return world;
 }
 
-test("a waiting request swaps a held share for one on another GPU if others fill the first GPU's memory", async () => {
+test("a waiting request exchanges a held share for a share of another GPU if others fill the first GPU's memory", async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -76,7 +76,7 @@ test('a waiting request is granted a held share that still fits', async () => {
 	expect(await heldIn(world)).toEqual(['0 lease-first', '1 lease-first', '2 alice-2']);
 });
 
-test('a waiting request takes a share again once its GPU has enough free memory', async () => {
+test('a waiting request takes a share again when the GPU has enough free memory', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});

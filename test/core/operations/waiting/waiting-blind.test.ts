@@ -17,7 +17,7 @@ const partial = (): Observation =>
 
 const waiting = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined};
 
-test('acquire in an isolated job rejects a GPU that it cannot see instead of joining the queue', async () => {
+test('acquire in an isolated job does not join the queue for a GPU that is hidden from the job', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.see(partial);
 	expect(await acquire(world, wants({ids: [0]}), waiting)).toMatchObject({kind: 'granted', gpus: [0]});

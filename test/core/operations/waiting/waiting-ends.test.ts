@@ -64,7 +64,7 @@ test('a request joins the queue while the Go canhazgpu holds its lock for a long
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a waiting request can end although a dead Go canhazgpu left its lock behind', async () => {
+test('a waiting request can end even if a dead Go canhazgpu left its lock behind', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	expect(await wait(world, {waitSeconds: 60})).toEqual({kind: 'gave-up', reason: 'timeout'});
@@ -93,7 +93,7 @@ test('canceling a wait releases the GPUs even if the answer to their grant was l
 	expect(await historyOf(world.store)).toMatchObject([{user: 'alice'}, {user: 'bob', endReason: 'released'}]);
 });
 
-test("a waiting request reports a grant at its time limit if the grant's answer was lost", async () => {
+test('a waiting request reports the grant at its time limit if the answer to the grant was lost', async () => {
 	let isLost = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -120,7 +120,7 @@ test("a waiting request reports a grant at its time limit if the grant's answer 
 	expect(await ownersOf(world)).toEqual(['bob']);
 });
 
-test('a wait that ends while the store is down does not claim to have left the queue', async () => {
+test('a request whose wait ends while the store is down does not claim to have left the queue', async () => {
 	let isAway = false;
 	const failing =
 		<Parameters extends readonly unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>
@@ -146,7 +146,7 @@ test('a wait that ends while the store is down does not claim to have left the q
 	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout', isUnsure: true});
 });
 
-test('canceling a wait during its first scan ends it at once without joining the queue', async () => {
+test('a request that is canceled during its first scan ends at once without joining the queue', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const controller = new AbortController();
 	const hanging = {
@@ -166,7 +166,7 @@ test('canceling a wait during its first scan ends it at once without joining the
 	expect((await world.store.read()).queue).toEqual([]);
 });
 
-test('canceling a wait during a later scan leaves the queue at once', async () => {
+test('a request that is canceled during a later scan leaves the queue at once', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, 5);
 	const controller = new AbortController();

@@ -51,7 +51,7 @@ test('a waiting request whose process is stopped has no claim on GPUs until it c
 	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test("a stopped request's note that a GPU is in use does not keep later requests from scanning it", async () => {
+test('if a stopped request has recorded that a GPU is in use, later requests still scan that GPU', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: manualHour, waitSeconds: undefined};
@@ -86,7 +86,7 @@ test('an earlier entry takes over the GPUs that a later entry holds', async () =
 	await second.answer;
 });
 
-test('a dead first entry is removed from the queue, and the next entry is served', async () => {
+test('the first entry is removed from the queue if its process is dead, and the next entry is served', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0]);
 	const controller = new AbortController();

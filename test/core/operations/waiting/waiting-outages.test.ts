@@ -72,7 +72,7 @@ test('a waiting request sends heartbeats for its queue entry and its held GPUs e
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('an entry far back in the queue keeps its position by heartbeats alone', async () => {
+test('an entry far back in the queue keeps its position by heartbeats and rarely reads the whole store', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	const others = new Map(
@@ -269,7 +269,7 @@ test.each([
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test("a waiting request whose grant's answer was lost finds its GPUs by reading", async () => {
+test('if the answer to a grant is lost, the waiting request reads the store to find its GPUs', async () => {
 	let isLosing = false;
 	const withLoss = (store: Store): Store => ({
 		...store,
@@ -355,7 +355,7 @@ test('canceling a wait at the moment of the grant releases the GPUs', async () =
 	expect(await historyOf(world.store)).toMatchObject([{gpuId: 0, user: 'bob', endReason: 'released'}]);
 });
 
-test('extend finds out by reading whether a change with a lost answer was made', async () => {
+test('if the answer to a change is lost, extend reads the store to see whether the change was made', async () => {
 	let isLosing = false;
 	const world = await createTestWorld({
 		wrap: (store) => ({

@@ -7,8 +7,8 @@ import {historyOf, idleReading, observationOf} from '../../../_helpers/world.js'
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {bob, free, hold, start, wants} from './_waiting.js';
 
-describe('a request that may wait', () => {
-	test('never joins the queue if enough GPUs are free or if it may not wait', async () => {
+describe('a request for GPUs', () => {
+	test('does not join the queue if enough GPUs are free or waiting is not allowed', async () => {
 		const world = await createLiveWorld(1);
 		expect(await start(world, wants()).answer).toMatchObject({kind: 'granted', gpus: [0]});
 		expect(await start(world, wants(), {waitSeconds: 0}).answer).toMatchObject({kind: 'refused'});
@@ -100,8 +100,8 @@ describe('a request that may wait', () => {
 		expect(waiter.progress).toMatchObject([{unusable: []}, {kind: 'waiting', held: [], unusable}]);
 	});
 
-	test.each(['at once', 'once the caller uses the GPU'])(
-		'records the use of unreserved GPUs that its scan found, %s',
+	test.each(['at once', 'when the caller runs the deferred work'])(
+		'records the unreserved use that its scan found, %s',
 		async (when) => {
 			const world = await createLiveWorld(2);
 			await hold(world, [0]);

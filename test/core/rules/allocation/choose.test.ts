@@ -214,7 +214,7 @@ describe('the strategies', () => {
 		expect(taken('cool', indexes, 2, readings([], [50, 40, 30, 60]))).toEqual([2, 1]);
 	});
 
-	test('choose GPUs that waiting requests hold last, and as few of them as possible', () => {
+	test('choose free GPUs before GPUs that waiting requests hold, and as few held GPUs as possible', () => {
 		const snapshot = snapshotOf(
 			indexes.map((index) => ({kind: 'free', index, raw: ''})),
 			new Map(),

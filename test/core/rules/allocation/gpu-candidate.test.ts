@@ -121,7 +121,7 @@ describe('several shares of one account on a GPU', () => {
 			sizes.map((mebibytes, index) => process('alice', mebibytes, {pid: 10 + index})),
 		).shares.map(({memoryUsedMiB}) => memoryUsedMiB);
 
-	test('divide processes of unknown origin among them so that each fits its share, if possible', () => {
+	test('are matched with processes of unknown origin so that each process fits its share, if possible', () => {
 		expect(usedBy(12_000, 19_000)).toEqual([19_000, 12_000]);
 		expect(usedBy(4000)).toEqual([4000, 0]);
 		expect(usedBy(30_000)).toEqual([30_000, 0]);
@@ -130,7 +130,7 @@ describe('several shares of one account on a GPU', () => {
 		);
 	});
 
-	test('do not count as overused as long as their requests together cover the processes', () => {
+	test('do not count as overused while the processes use much less than the shares requested', () => {
 		fc.assert(
 			fc.property(fc.array(fc.integer({min: 1, max: 8000}), {maxLength: 6}), (sizes) => {
 				const used = usedBy(...sizes);

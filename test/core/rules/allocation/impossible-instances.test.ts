@@ -82,7 +82,7 @@ describe('an impossible request', () => {
 		expect(said(wanted)).toEqual([2, message, hint]);
 	});
 
-	test('lists the MIG instances and GPUs of the pool if the requested model has no MIG instance', () => {
+	test('is rejected with a list of MIG instances and GPUs if the requested model has no MIG instance', () => {
 		const gpus = 'The GPUs: 3 Test GPU of 80 GiB.';
 		const of = ({count, need}: Wanted): Wanted => ({count, need: {...need, models: ['a100']}});
 		const instancesThere = `The pool has 2 of 1g.10gb, 1 of 3g.40gb. ${gpus}`;
@@ -99,7 +99,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('suggests a MIG instance if it asks for more whole GPUs than exist', () => {
+	test('is rejected with a suggested MIG instance if it asks for more whole GPUs than exist', () => {
 		expect(said({count: 2})).toEqual([
 			2,
 			'Cannot reserve 2 GPUs of one model: this pool has at most 1',
@@ -107,7 +107,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('suggests a MIG instance if it asks for a whole GPU or a share and all GPUs are in MIG mode', () => {
+	test('for a whole GPU or a share is rejected with a suggested MIG instance if all GPUs are in MIG mode', () => {
 		for (const need of [undefined, {shareMiB: 1000}]) {
 			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([
 				2,
@@ -125,7 +125,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('is not rejected while an unknown reading could make it possible', () => {
+	test('is not rejected while an unknown reading could make the request possible', () => {
 		for (const part of [{migInstances: undefined}, {isMigPending: true}]) {
 			expect(said(ofProfile('7g.80gb'), [{...box[1]!, ...part, index: 0}])).toBeUndefined();
 		}

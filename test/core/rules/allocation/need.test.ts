@@ -53,7 +53,7 @@ test.each([
 });
 
 describe('eligibility on a machine with different GPU models', () => {
-	test('allows any GPU for a single-GPU request, and requires one model for a request of several', () => {
+	test('allows any GPU for a single-GPU request, and requires one model for a request for several GPUs', () => {
 		expect(groups({count: 1}).groups).toBeUndefined();
 		expect(groups({count: 2}).groups).toEqual([
 			[0, 1, 2, 3],

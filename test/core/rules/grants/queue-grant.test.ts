@@ -70,7 +70,7 @@ const written = ({plan}: ReturnType<typeof takenIn>): readonly Lease[] =>
 		)
 		.filter(({leaseId}) => leaseId === 'first');
 
-describe('a queue entry that takes over what later entries hold', () => {
+describe('a queue entry that takes over GPUs of later entries', () => {
 	test('takes the GPU of the last entry first', () => {
 		const queue = [entry('first', {}), entry('second', {requestedIds: [0, 2]}), entry('third', {requestedIds: [1, 2]})];
 		const gpus = [leased(0, heldFor('second')), leased(1, heldFor('third')), leased(2, somebody)];
@@ -117,7 +117,7 @@ test('a GPU that a waiting request holds has no expiry until the grant is comple
 	});
 });
 
-test('a queue entry that gives back one of two MIG instances of a GPU still holds the other', () => {
+test('a queue entry that gives back one of two MIG instances of a GPU still holds the other instance', () => {
 	const [zero, one] = instances;
 	const own = entry('first', {...wantsInstances(2), allocatedGpus: [0]});
 	const gpus = [

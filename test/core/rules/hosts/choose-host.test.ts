@@ -43,7 +43,7 @@ function soonest(
 		: Math.min(...sets.map((set) => Math.max(...set.map(({freeIn}) => freeIn ?? Infinity))));
 }
 
-test('chooseHost returns the best host, or none if no host can ever serve the request', () => {
+test('chooseHost returns the best host, or no host if no host can ever serve the request', () => {
 	fc.assert(
 		fc.property(
 			hosts,
@@ -86,7 +86,7 @@ test('chooseHost returns the best host, or none if no host can ever serve the re
 	);
 });
 
-test('chooseHost checks on each host whether it has the requested GPU ids', () => {
+test('chooseHost checks for each host whether that host has the requested GPU ids', () => {
 	const small = answer('small', [{model: 'A', freeIn: 0}], 0);
 	const large = answer(
 		'large',
@@ -163,14 +163,14 @@ describe('the limit of the account on a host', () => {
 	const spent = limited('spent', {mostGpus: 4, leftGpus: 1, hasSlack: false});
 	const busy = limited('busy', {mostGpus: 4, leftGpus: 4, hasSlack: false}, 3600);
 
-	test('makes a host that can serve the request later better than one where the account must wait for itself', () => {
+	test('makes chooseHost prefer a host that is free later to a host where the account waits for its own GPUs', () => {
 		expect(chooseHost({count: 2}, [spent, busy])).toMatchObject({host: 'busy', waitSeconds: 3600});
 		expect(chooseHost({count: 1}, [busy, spent])).toMatchObject({host: 'spent', waitSeconds: 0, freeCount: 1});
 		expect(chooseHost({count: 2}, [spent])).toMatchObject({host: 'spent', waitSeconds: undefined, freeCount: 1});
 		expect(hostToMoveTo({count: 2}, 'busy', [busy, spent])).toBeUndefined();
 	});
 
-	test('excludes a host where the account can never hold so many', () => {
+	test('excludes a host where the account can never hold so many GPUs', () => {
 		expect(chooseHost({count: 3}, [limited('small', {mostGpus: 2, leftGpus: 2, hasSlack: false})])).toEqual({
 			kind: 'none',
 			reasons: [{host: 'small', reason: {kind: 'over-limit', mostGpus: 2}}],

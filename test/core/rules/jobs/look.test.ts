@@ -42,7 +42,7 @@ describe('lossOf', () => {
 		expect(lossOf(fresh, now + 60, hostWith({}))).toBe('it could not be started');
 	});
 
-	test('counts a job from before a reboot as lost, but not one of another machine', () => {
+	test('counts a job from before a reboot as lost, but not a job of another machine', () => {
 		expect(lossOf(running({bootId: 'earlier'}), now, hostWith({}))).toBe('the machine was restarted');
 		expect(lossOf(running({bootId: 'clone', startTime: now - 10}), now, hostWith({}))).toBeUndefined();
 		expect(lossOf(running({machine: 'other'}), now, hostWith({}))).toBeUndefined();
@@ -61,7 +61,7 @@ describe('planLook', () => {
 	const waiting = (number: number, id: string) =>
 		job(number, {...here, holder: {pid: 1, startTicks: 1}, after: [{id, isAny: false}]});
 
-	test('cancels the jobs that depend on a lost job in the same commit', () => {
+	test('marks a job as lost and, in the same commit, cancels the jobs that depend on that job', () => {
 		expect(outcome(running({holder: {pid: 3}}), waiting(8, '7'), waiting(9, '8'), waiting(10, '11'))).toEqual([
 			[7, 'lost', 'its processes were killed'],
 			[8, 'cancelled', 'job 7 was lost'],
@@ -69,7 +69,7 @@ describe('planLook', () => {
 		]);
 	});
 
-	test('expects the records that it changes to be unchanged, and writes their ends to the audit log', () => {
+	test('makes its commit depend on the records that it changes, and writes the ends of the jobs to the audit log', () => {
 		const plan = planLook(listOf(running({holder: {pid: 3}}), waiting(8, '7')), hostWith({1: 'alive'}));
 		expect(plan.expect).toEqual([
 			{kind: 'job', number: 7, raw: 'raw-7'},

@@ -44,7 +44,7 @@ describe('startOf', () => {
 		['queued', 'after-jobs', 'after-jobs'],
 		['pending', 'after-jobs', 'after-jobs'],
 	] as const)(
-		'with a dependency that is %s returns "%s", or "%s" if the dependency is any:ID',
+		'for a dependency in the state %s, returns "%s", or "%s" if the dependency is any:ID',
 		(state, success, any) => {
 			const first = job(7, {state});
 			expect(startOf(job(8, after('7')), [first], now).kind).toBe(success);
@@ -60,7 +60,7 @@ describe('startOf', () => {
 	});
 
 	test.each([false, true])(
-		'waits for a job whose record is missing, and never starts if it stays missing (any: %j)',
+		'waits for a job whose record is missing, and never starts if the record stays missing (any: %j)',
 		(isAny) => {
 			const waiting = job(8, after('7', isAny));
 			expect(startOf(waiting, [], now)).toEqual({kind: 'after-jobs', ids: ['7']});
@@ -75,7 +75,7 @@ describe('startOf', () => {
 		},
 	);
 
-	test('names the failed job rather than one that is missing', () => {
+	test('names the failed job and not the missing job', () => {
 		const waiting = job(9, {after: [...after('7').after, ...after('8').after]});
 		expect(startOf(waiting, [job(8, {state: 'failed'})], now, 300)).toMatchObject({reason: 'job 8 failed'});
 		expect(missingIds(waiting, [job(8)])).toEqual(['7']);

@@ -45,7 +45,7 @@ describe('parseDuration', () => {
 		);
 	});
 
-	test('throws no errors but usage errors', () => {
+	test('throws only usage errors', () => {
 		fc.assert(
 			fc.property(fc.string({unit: 'binary', maxLength: 20}), (text) => {
 				try {

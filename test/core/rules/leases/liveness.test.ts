@@ -46,7 +46,7 @@ const entry = (changes: Partial<QueueEntry>): QueueEntry => ({
 });
 const run = (changes: Partial<Lease> = {}): Lease => ({user: 'alice', type: 'run', startTime: 90_000, ...changes});
 
-test('judge reports a lease as alive if any of its processes is alive, and as unknown if none can be seen', () => {
+test('judge reports a lease as alive if any of its processes is alive, and as unknown if no process can be seen', () => {
 	const held = {...here, holder: {pid: 10}, job: {pid: 11}};
 	expect(judge(held, host({10: 'alive', 11: 'dead'}))).toBe('alive');
 	expect(judge(held, host({10: 'dead', 11: 'stopped'}))).toBe('stopped');
@@ -87,7 +87,7 @@ test('a run lease ends at once when its processes are dead', () => {
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'}))).toBeUndefined();
 });
 
-test('a lease whose wrapper has died lasts while leftover processes live', () => {
+test('if the wrapper has died, a lease lasts while leftover processes live', () => {
 	const unnamed = run({...here, holder: {pid: 10, group: 9}, lastHeartbeat: 99_990});
 	const left = (orphans: 'alive' | 'dead' | 'unknown'): Host => ({...host(), orphansOf: () => orphans});
 	expect(endingOf(unnamed, snapshot(), left('alive'))).toBeUndefined();
@@ -122,7 +122,7 @@ describe('a lease from another boot of a machine with this machine-id', () => {
 	const bootTime = 100_000 - upSeconds;
 	const before = (lastHeartbeat: number): Lease => run({machine: 'm', bootId: 'before', startTime: 1, lastHeartbeat});
 
-	test('ends at its last heartbeat if there was none since this machine booted', () => {
+	test('ends at its last heartbeat if that heartbeat is older than the boot of this machine', () => {
 		expect(endingOf(before(bootTime - 1), snapshot(), host())).toEqual({reason: 'reboot', endTime: bootTime - 1});
 	});
 
@@ -185,7 +185,7 @@ describe('a lease whose process is not visible', () => {
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
 	});
 
-	test('is marked as silent again if the earlier mark belongs to another clock', () => {
+	test('gets a new mark as silent if the earlier mark was made with another clock', () => {
 		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
 		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
 		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});
@@ -250,7 +250,7 @@ test('a queue entry ends with its process, or after two minutes of silence if it
 	expect(judgeEntry(watched(40), snapshot({storeUptimeSeconds: 30}), host())).toEqual({kind: 'holds'});
 });
 
-test('a waiting request in a long queue checks only the first entries and those that hold GPUs', () => {
+test('a waiting request in a long queue checks only the first entries and the entries that hold GPUs', () => {
 	const queue = Array.from({length: 40}, (_, index) => entryRecord(`entry-${index}`));
 	const held: Lease = {user: 'bob', type: 'run', startTime: 0, leaseId: 'l', partialQueueId: 'entry-30'};
 	const gpus: Snapshot['gpus'] = [{kind: 'leased', index: 0, raw: '{}', lease: held}];

@@ -39,7 +39,7 @@ test('isRoot is false for every account in a user namespace', () => {
 	);
 });
 
-test('mayChange never lets an account in a user namespace change a lease from outside', () => {
+test('mayChange never lets an account in a user namespace change a lease of an account outside', () => {
 	fc.assert(
 		fc.property(inside, outside, (account, owner) => {
 			expect(mayChange(requesterOf(account), leaseOf(owner))).toBe(false);
@@ -48,7 +48,7 @@ test('mayChange never lets an account in a user namespace change a lease from ou
 	);
 });
 
-test('mayChange lets only the same account, or root outside, change a lease from a user namespace', () => {
+test('mayChange lets only the owner, or root outside of namespaces, change a lease of an account in a namespace', () => {
 	fc.assert(
 		fc.property(inside, fc.oneof(inside, outside), (owner, account) => {
 			const isSame =

@@ -32,7 +32,7 @@ describe('the limit of an account', () => {
 		['of a group overrides the limit for everybody', 'cy', ['students'], 1],
 		['is the highest limit of several groups', 'cy', ['students', 'staff'], 6],
 		['is lifted by a group whose limit is off', 'cy', ['staff', 'admins'], undefined],
-		['of a user overrides those of groups', 'ada', ['staff', 'admins'], 3],
+		['of a user overrides the limits of groups', 'ada', ['staff', 'admins'], 3],
 		[
 			'is lifted for a user whose limit is off, even if the name contains a dot',
 			'eve.lovelace',
@@ -41,7 +41,7 @@ describe('the limit of an account', () => {
 		],
 		['of a user is ignored if it cannot be read', 'bob', ['students'], 1],
 		['does not exist for root', 'root', ['students'], undefined],
-		['is not that of another user whose name begins the same', 'ad', [], 2],
+		['is not the limit of another user whose name starts with the same letters', 'ad', [], 2],
 	] as const)('%s', (_, account, groups, most) => {
 		expect(limitOf(stored, 'max-gpus', {account, groups})?.value).toBe(most);
 	});
@@ -59,7 +59,7 @@ describe('the limit of an account', () => {
 	});
 });
 
-test('limitsOf looks up only groups that have limits, and none for root', () => {
+test('limitsOf looks up only groups that have limits, and looks up no groups for root', () => {
 	const asked: Array<readonly string[]> = [];
 	const groupsAmong = (names: readonly string[]) => {
 		asked.push(names);

@@ -105,7 +105,7 @@ describe('the use of a MIG instance', () => {
 		expect(judgeInstance({...reading, processes: undefined}, first!, limits)).toEqual({kind: 'idle'});
 	});
 
-	test('includes any process if clean=on, even one with unknown memory', () => {
+	test('includes any process if clean=on, even a process with little memory', () => {
 		const clean = {...limits, isCleanWanted: true};
 		expect(judgeInstance({...reading, processes: undefined}, first!, clean).kind).toBe('unknown');
 		const small = {...process, memoryUsedMiB: 3, gpuInstanceId: 1, computeInstanceId: 0};

@@ -25,7 +25,7 @@ test('notifications are sent by default for expiry, granted, overuse and idle', 
 	expect(kinds.filter((kind) => isWanted(kind, {events: []}))).toEqual(['test']);
 });
 
-test('only notifications that stay true in the meantime wait for the end of the quiet time', () => {
+test('notifications that stay due wait for the end of the quiet time, and the others are sent at once', () => {
 	const preferences = {
 		events: ['expiry', 'overuse', 'squatter', 'idle', 'granted', 'job-ended'],
 		quiet: almostAlwaysQuiet(now),
@@ -45,7 +45,7 @@ test('an overdue notification also waits for the end of the quiet time', () => {
 	expect(timeToSend('squatter', moment, preferences)).toBeUndefined();
 });
 
-test('doctor lists notification targets and warns about those that fail', () => {
+test('doctor lists the notification targets and warns about targets that fail', () => {
 	expect(judgeTargets([{name: 'terminal'}])).toEqual([]);
 	expect(judgeTargets([{name: 'terminal'}, {name: 'slack'}])).toEqual([
 		{check: 'notify', level: 'ok', words: 'notices go to terminal, slack'},

@@ -48,7 +48,7 @@ describe('agents.max-gpus', () => {
 		expect(agentExpectations(snapshotWith({gpus}), agent)).toEqual([]);
 	});
 
-	test('rejects a request that alone exceeds it', () => {
+	test('rejects a request that alone exceeds the limit', () => {
 		const snapshot = snapshotWith({policy: policyOf({'agents.max-gpus': '2'})});
 		const tenure = {type: 'run', timeLimitSeconds: 60} as const;
 		expect(() => {
@@ -60,7 +60,7 @@ describe('agents.max-gpus', () => {
 });
 
 describe('agents.max-duration', () => {
-	test('limits every reservation of an agent and no other', () => {
+	test('limits the reservations of agents and no other reservations', () => {
 		const snapshot = snapshotWith({policy: policyOf({'agents.max-duration': '2h'})});
 		expect(() => {
 			checkAgentDuration(snapshot, agent, 7201);

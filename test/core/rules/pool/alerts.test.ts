@@ -30,7 +30,7 @@ const recorded = async (world: TestWorld): Promise<readonly string[]> =>
 		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
 		.map((record) => eventText(record));
 
-test('an alert about leftover processes names their job and when it ended', async () => {
+test('an alert about leftover processes names the job and the time at which the job ended', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
 	await release(world, alice, {by: 'gpus', ids: [0]});
@@ -63,7 +63,7 @@ test('an alert about leftover processes names their job and when it ended', asyn
 	]);
 });
 
-test('unreserved use is recorded once, by the first monitor that sees it', async () => {
+test('unreserved use is recorded once, by the first monitor that sees the use', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recorders = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});

@@ -180,7 +180,7 @@ describe('a process restores everything that it has read', () => {
 		expect(lineOf(after)).toEqual(['w1', 'w2', 'w3', 'w4', 'w5']);
 	});
 
-	test('before the pool is recreated, if it reads first', async () => {
+	test('before the pool is recreated, if the process reads the empty store earlier', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -302,7 +302,7 @@ describe('a process that restores a store never changes', () => {
 	});
 });
 
-describe('several processes that restore a store', () => {
+describe('processes that restore the same store', () => {
 	/** Creates two processes, of which only the second has read a certain change. Then the store is emptied. */
 	const scene = async (world: TestWorld, change: () => Promise<unknown>) => {
 		const [first, second] = [stayingIn(world), stayingIn(world)];
@@ -342,7 +342,7 @@ describe('several processes that restore a store', () => {
 		expect(lineOf(after)).toEqual([]);
 	});
 
-	test('at the same time restore it only once', async () => {
+	test('restore the data only once if all processes read the store at the same time', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const all = Array.from({length: 8}, () => stayingIn(world));
@@ -354,7 +354,7 @@ describe('several processes that restore a store', () => {
 	});
 
 	test.each(['first', 'last'])(
-		'keep the newest records, even if the process that knows them restores %s',
+		'keep the newest records, even if the process that knows these records restores %s',
 		async (when) => {
 			const world = await createTestWorld();
 			const old = await reserveFor(world, 0);
@@ -399,7 +399,7 @@ describe('a store that lost only the size of its pool', () => {
 		expect(commits).toBe(1);
 	});
 
-	test('keeps its reservations, and an error asks a new process to set only the size again', async () => {
+	test('keeps its reservations, and tells a new process in an error to set only the size again', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};

@@ -92,7 +92,7 @@ test('the status of a GPU does not report root inside a container as a user with
 	});
 });
 
-test('the status does not assign a container on GPUs of several holders to any of them', () => {
+test('the status assigns a container to no holder if the container uses GPUs of several holders', () => {
 	const [first, second, third] = [leased({}), leased({actualUser: 'bob', user: 'bob'}), leased({})];
 	const gpus = [first, {...second, index: 1}, {...third, index: 2}];
 	const processOn = (pid: number, containerId: string) => [{pid, user: 'root', containerId}];

@@ -36,7 +36,7 @@ const anyScan: fc.Arbitrary<OwnScan> = fc
 		facts: new Map(facts.map((each) => [each.pid, each])),
 	}));
 
-test("a process can be signaled only if the caller's own scan lists it with the same start time", () => {
+test("a process can be signaled only if the caller's own scan lists that process with the same start time", () => {
 	fc.assert(
 		fc.property(said, fc.constantFrom(0, 1), anyScan, (shown, gpu, seen) => {
 			const known = seen.facts.get(shown.pid);

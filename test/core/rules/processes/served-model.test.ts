@@ -69,7 +69,7 @@ test("modelOf finds the AI model of a worker process in its parent's command lin
 	expect(modelOf([{pid: 1}, {pid: 2, commandLine: 'bash'}])).toBeUndefined();
 });
 
-test('modelOfCommand accepts any command line and returns only text from it', () => {
+test('modelOfCommand accepts any command line and returns only text from that command line', () => {
 	const word = fc.oneof(
 		fc.string({maxLength: 6}),
 		fc.constantFrom('vllm', 'serve', '--model', '--model_args', 'pretrained=', '{', '"', '/', '='),

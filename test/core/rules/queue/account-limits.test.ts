@@ -78,36 +78,36 @@ describe("a queue entry waits for its own account's limit", () => {
 			],
 			[],
 		],
-		['while entries of other accounts do not', [leased(0, 'ada'), leased(1, 'ada')], [waits('b', 'bob')], []],
-		['unless its account is root', [leased(0, 'root'), leased(1, 'root')], [waits('a', 'root')], []],
+		['but not for the limit of another account', [leased(0, 'ada'), leased(1, 'ada')], [waits('b', 'bob')], []],
+		['but not if its account is root', [leased(0, 'root'), leased(1, 'root')], [waits('a', 'root')], []],
 	] as const)('%s', (_, gpus, queue, over) => {
 		expect(overIn(box(gpus, queue))).toEqual(over);
 	});
 
-	test("if its account's group has the limit", () => {
+	test('but not if a group of its account has a higher limit', () => {
 		const settings = {'limits.max-gpus': '1', 'limits.group.staff.max-gpus': '2'};
 		const queue = [waits('a', 'ada', {groups: ['staff']}), waits('b', 'bob')];
 		expect(overIn(box([leased(0, 'ada'), leased(1, 'bob')], queue, settings))).toEqual(['b']);
 	});
 
-	test('if its account holds that many shares, because each share counts as one GPU', () => {
+	test('if its account holds as many shares as the limit, because each share counts as one GPU', () => {
 		const shares = [1, 2].map((memoryMiB): Lease => ({user: 'ada', type: 'manual', startTime: 0, memoryMiB}));
 		expect(overIn(box([{kind: 'shared', index: 0, raw: '', shares}], [waits('a', 'ada')]))).toEqual(['a']);
 	});
 });
 
 test.each([
-	['without reservations', [free(0), free(1), free(2)], [], 2],
-	['less what the account holds', [leased(0, 'ada'), free(1)], [], 1],
-	['less what its requests in the queue may still get', [leased(0, 'ada'), free(1)], [waits('a', 'ada')], 0],
-	['and what others hold or want does not count', [leased(0, 'bob'), free(1)], [waits('b', 'bob')], 2],
+	['is its limit if the account has no reservations', [free(0), free(1), free(2)], [], 2],
+	['is its limit minus what the account holds', [leased(0, 'ada'), free(1)], [], 1],
+	['excludes what its requests in the queue may still get', [leased(0, 'ada'), free(1)], [waits('a', 'ada')], 0],
+	['is not reduced by what others hold or request', [leased(0, 'bob'), free(1)], [waits('b', 'bob')], 2],
 	[
-		'and is used up while an earlier request of the account waits',
+		'is zero while an earlier request of the account waits for the limit',
 		[leased(0, 'ada'), free(1)],
 		[waits('a', 'ada', {requestedCount: 2})],
 		0,
 	],
-] as const)('the room of an account is its limit %s', (_, gpus, queue, left) => {
+] as const)('the room of an account %s', (_, gpus, queue, left) => {
 	const snapshot = box(gpus, queue);
 	const limit = limitOf(snapshot, 'max-gpus', {account: 'ada'});
 	expect(accountRoomOf(snapshot, 'ada', limit)).toEqual({mostGpus: 2, leftGpus: left, hasSlack: false});
@@ -137,7 +137,7 @@ test("other requests can take the GPUs held by a request that waits for its own 
 	]);
 });
 
-test("a request does not wait for an agent's request of the same account that waits for other agents", () => {
+test("a person's request does not wait for an agent of the same account if that agent waits for other agents", () => {
 	const settings = {'limits.max-gpus': '2', 'agents.max-gpus': '2'};
 	const via = 'mcp claude-code';
 	const queue = [waits('agent', 'ada', {requestedCount: 2, via}), waits('own', 'ada')];
@@ -183,7 +183,7 @@ test('a grant takes GPUs from a stopped request of the account if the account wo
 	expect(surplusFor(2)).toEqual([0]);
 });
 
-test("a request that waits for its own account's limit has no estimate and delays no other", () => {
+test("a request that waits for its own account's limit has no estimate and delays no other request", () => {
 	const snapshot = box([leased(0, 'ada'), leased(1, 'ada')], [waits('a', 'ada'), waits('b', 'bob')]);
 	expect(foreseeWaits(snapshot).get('a')).toBeUndefined();
 	expect(foreseeWaits(snapshot).get('b')?.seconds).toBe(600);

@@ -59,17 +59,17 @@ const silence = {clock: 'c', seconds: 0, since: now - 300, lastHeartbeat: now};
 
 describe('an agent waits for other agents', () => {
 	test.each([
-		['not while agents hold fewer GPUs', [leased(0, 'a', {via}), free(1)], [agent('b')], []],
-		['when agents hold as many as they may', [leased(0, 'a', {via}), leased(1, 'a', {via})], [agent('b')], ['b']],
-		['and not for what people hold', [leased(0, 'a'), leased(1, 'a')], [agent('b')], []],
+		['but not while agents hold fewer GPUs than the limit', [leased(0, 'a', {via}), free(1)], [agent('b')], []],
+		['when agents hold as many GPUs as allowed', [leased(0, 'a', {via}), leased(1, 'a', {via})], [agent('b')], ['b']],
+		['but not for GPUs that people hold', [leased(0, 'a'), leased(1, 'a')], [agent('b')], []],
 		[
-			'while earlier agents are allowed the rest',
+			'while earlier agents may take the rest of the limit',
 			[free(0), free(1)],
 			[agent('a', {requestedCount: 2}), agent('b')],
 			['b'],
 		],
 		[
-			'if an earlier agent waits, so that a large request is not overtaken by small ones for ever',
+			'if an earlier agent waits, so that small requests cannot overtake a large request forever',
 			[leased(0, 'x', {via}), free(1)],
 			[agent('a', {requestedCount: 2}), agent('b')],
 			['a', 'b'],
@@ -87,17 +87,17 @@ describe('an agent waits for other agents', () => {
 			[],
 		],
 		[
-			'but not for what a later agent has collected',
+			'but not for GPUs that a later agent has collected',
 			[collected(0, 'b'), collected(1, 'b'), free(2)],
 			[agent('a', {requestedCount: 2}), agent('b', {requestedCount: 2})],
 			['b'],
 		],
-		['and no person does', [leased(0, 'a', {via}), leased(1, 'a', {via})], [agent('b', {via: undefined})], []],
+		['but a person does not', [leased(0, 'a', {via}), leased(1, 'a', {via})], [agent('b', {via: undefined})], []],
 	] as const)('%s', (_, gpus, queue, heldBack) => {
 		expect(heldBackIn(box(gpus, queue))).toEqual(heldBack);
 	});
 
-	test('and blocks no other agent while it waits for its own account', () => {
+	test('but blocks no other agent while it waits for the limit of its account', () => {
 		const settings = {'agents.max-gpus': '2', 'limits.user.ada.max-gpus': '1'};
 		const queue = [agent('a', {user: 'ada'}), agent('b')];
 		expect(heldBackIn(box([leased(0, 'ada'), leased(1, 'x', {via}), free(2)], queue, settings))).toEqual([]);
@@ -202,7 +202,7 @@ const grantNew = (snapshot: Snapshot, asked: Pick<Lease, 'via'>) =>
 		grant: {host: 'box'},
 	});
 
-test('a new request of an agent does not take what an earlier agent may still get, and a person may', () => {
+test('a new request of an agent is refused if an earlier agent may use up the limit, and a person is served', () => {
 	const queue = [agent('a', {requestedIds: [0, 1], requestedCount: 2})];
 	const snapshot = box([leased(0, 'bob'), collected(1, 'a'), free(2)], queue);
 	expect(grantNew(snapshot, {via})).toMatchObject({kind: 'refused', agentLimit: {most: 2, held: 0, ahead: 2}});
@@ -210,7 +210,7 @@ test('a new request of an agent does not take what an earlier agent may still ge
 	expect(grantNew(box(snapshot.gpus, queue, {'agents.max-gpus': '3'}), {via})).toMatchObject({kind: 'allocated'});
 });
 
-test('after the limit is lowered, the earlier of two agents is served, and the GPUs that the later one collected are released', () => {
+test('after the limit is lowered, the earlier of two agents is served, and the GPUs of the later agent are released', () => {
 	const queue = [
 		agent('a', {requestedIds: [0, 1, 2], requestedCount: 3}),
 		agent('b', {requestedIds: [3, 4, 5], requestedCount: 3}),
@@ -234,7 +234,7 @@ test('after the limit is lowered, the earlier of two agents is served, and the G
 	]);
 });
 
-test('queue --why and queue --json name the limit for agents, the agents that hold GPUs, and the one that comes first', () => {
+test('queue --why names the limit for agents, the agents that hold GPUs and the earlier entry, and queue --json the limit', () => {
 	const queue = [agent('erin', {requestedIds: [1], requestedCount: 1}), agent('zoe')];
 	const snapshot = box([leased(0, 'ada', {via}), leased(1, 'bob'), free(2)], queue);
 	const rows = queueRows(snapshot);
@@ -251,7 +251,7 @@ test('queue --why and queue --json name the limit for agents, the agents that ho
 	});
 });
 
-test('a release by an agent wakes the first agent that its limit then allows, and the next grant no other', () => {
+test('a release by an agent wakes only the first agent that can now be served, and the grant wakes no other agent', () => {
 	const queue = [
 		agent('a', {requestedIds: [2], requestedCount: 1}),
 		agent('b', {requestedIds: [2], requestedCount: 1}),

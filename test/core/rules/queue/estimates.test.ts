@@ -137,7 +137,7 @@ describe('the blockers of a queue entry', () => {
 		).toEqual([['lease root 2 60', 'lease alice 1 600'], ['lease root 3 -']]);
 	});
 
-	test('are all holders for a request for any GPU, even those without a known end', async () => {
+	test('are all holders if the request accepts any GPU, even holders without a known end', async () => {
 		expect(
 			await blockersIn(
 				5,

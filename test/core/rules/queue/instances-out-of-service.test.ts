@@ -81,7 +81,7 @@ test('an entry that waits for a MIG instance in unreserved use does not block ot
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 lease-first', '0:1 lease-first']);
 });
 
-test('later entries can take a held MIG instance after another required one was in unreserved use for five minutes', async () => {
+test('later entries can take a held MIG instance if another required instance is in unreserved use for five minutes', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1, 2)), 'alices');
 	await join(world, 'first', instances(0, 1));
@@ -117,7 +117,7 @@ test.each([
 		'whose MIG mode cannot be read',
 		(): GpuReading => ({...idleReading(1), unknown: {isMigEnabled: '[Unknown Error]'}}),
 	],
-] as const)('a GPU %s blocks only entries that cannot be served without it', async (_, reading) => {
+] as const)('a GPU %s blocks only entries that cannot be served without that GPU', async (_, reading) => {
 	const {world, see} = await createBox();
 	see(idleReading(0));
 	await acquireNow(world, requestOf('alice', {count: 1, ids: [1]}), 'alices');

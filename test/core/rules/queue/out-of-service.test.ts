@@ -177,7 +177,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 		.map(({index}) => index);
 }
 
-test('an entry that can be served is never overtaken or blocked by one that cannot', async () => {
+test('an entry that can be served is never overtaken or blocked by an entry that cannot be served', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 25, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -341,7 +341,7 @@ async function standing(world: TestWorld, held: readonly number[], {id = 'all', 
 }
 
 test.each(['used', 'unread'] as const)(
-	'while a required GPU is out of service (%s), others can take held GPUs after five minutes',
+	'while a required GPU is out of service (%s), other requests can take held GPUs after five minutes',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0]);
@@ -419,7 +419,7 @@ test('a queue entry that holds too many GPUs after a repair is granted only as m
 });
 
 test.each(['used', 'unread'] as const)(
-	'an out-of-service GPU (%s) that a later entry holds counts as unavailable only for earlier entries',
+	'if a later entry holds an out-of-service GPU (%s), the GPU counts as unavailable only for earlier entries',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0, 1]);
@@ -447,7 +447,7 @@ test('the time of unreserved use starts again after an interruption', async () =
 	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
 });
 
-test('the time of unreserved use starts when any entry first recorded it', () => {
+test('the time of unreserved use starts when the first queue entry recorded the use', () => {
 	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord =>
 		entryRecord(id, {requestedIds: [0], unavailable: [{gpu: 0, kind, since}]});
 	const sinceIn = (...queue: readonly QueueRecord[]) =>
@@ -460,7 +460,7 @@ test('the time of unreserved use starts when any entry first recorded it', () =>
 	expect(sinceIn(saw('a', 'broken', 100))).toBeUndefined();
 });
 
-test('a scan that failed completely marks no GPU as broken', async () => {
+test('a failed scan marks no GPU as broken', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0]);
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi does not answer'}}));
@@ -472,7 +472,7 @@ test('a scan that failed completely marks no GPU as broken', async () => {
 	expect(queueRows(await readCurrent(world))[0]).toMatchObject({outOfService: [], held: [0]});
 });
 
-test('a queue entry with --force keeps its claim on broken GPUs, because it would be granted them', async () => {
+test('a queue entry with --force keeps its claim on broken GPUs, because --force allows broken GPUs', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 3600});
 	const options = {id: 'forced', requester: person('carol'), wanted: {count: 3}, tenure: {type: 'run'} as const};

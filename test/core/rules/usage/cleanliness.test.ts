@@ -75,7 +75,7 @@ describe('a GPU with leftover memory or processes under clean=on', () => {
 		expect(await ask(world, {force: true})).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
-	test('is granted to a waiting request as soon as it is clean', async () => {
+	test('is granted to a waiting request as soon as the GPU is clean', async () => {
 		const {world, show} = await box({processes: [left]});
 		const waiting = acquire(
 			world,

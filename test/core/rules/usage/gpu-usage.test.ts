@@ -93,7 +93,7 @@ test('usersOf returns each known user once, in alphabetical order', () => {
 	]);
 });
 
-test('wordsOnce drops texts that others contain', () => {
+test('wordsOnce drops texts that are part of other texts', () => {
 	expect(wordsOnce(['Fell off the bus: GPU is lost', 'GPU is lost'])).toEqual(['Fell off the bus: GPU is lost']);
 	expect(wordsOnce(['GPU is lost', 'Xid 79', 'GPU is lost'])).toEqual(['GPU is lost', 'Xid 79']);
 	expect(wordsOnce([])).toEqual([]);

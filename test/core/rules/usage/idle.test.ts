@@ -151,7 +151,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		11,
 	],
 	[
-		'never gets negative when the clock goes back',
+		'is never negative when the clock is set back',
 		[
 			[100, 'idle'],
 			[90, 'idle'],

@@ -13,7 +13,7 @@ const freed: GpuRecord = {
 	ended: {reason: 'exited', leaseId: 'l', account: 'alice', left},
 };
 
-test('leftByJob recognizes a process that the job left by its pid and start time', () => {
+test('leftByJob recognizes a leftover process by its pid and start time', () => {
 	const server: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
 	expect(leftByJob(freed, [server, {pid: 11, startTicks: 600, user: 'bob'}])).toEqual({
 		account: 'alice',
@@ -31,7 +31,7 @@ test('leftByJob omits a process with an unknown start time', () => {
 	expect(leftByJob(freed, [{pid: 10, user: 'alice'}])).toBeUndefined();
 });
 
-test('leftByJob includes a child of a process that the job left if it has the same account', () => {
+test('leftByJob includes a child of a leftover process if both have the same account', () => {
 	const worker: GpuProcess = {pid: 12, startTicks: 700, parentPid: 10, user: 'alice'};
 	expect(leftByJob(freed, [worker])?.processes).toEqual([worker]);
 	expect(leftByJob(freed, [{...worker, user: 'bob'}])).toBeUndefined();
@@ -52,7 +52,7 @@ test("leftByJob for a job that died returns its account's processes that started
 	expect(leftByJob(died, [{pid: 30, user: 'alice'}])).toBeUndefined();
 });
 
-test('leftByJob returns no processes but the recorded ones and their later children', () => {
+test('leftByJob returns only the recorded processes and their later children', () => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.record({pid: fc.nat(20), startTicks: fc.nat(1000), parentPid: fc.nat(20)})),
