@@ -44,7 +44,7 @@ test('help queue shows the command and then the topic of the same name', async (
 	expect(await understand(['queue', '--help'])).toEqual({text: text.slice(0, text.indexOf('\n\nWho gets which GPU'))});
 });
 
-test('help verbs still shows the topic commands, which had that name before', async () => {
+test('help verbs shows the topic "commands", which was formerly called "verbs"', async () => {
 	expect(await helpText('verbs')).toBe(await helpText('commands'));
 });
 

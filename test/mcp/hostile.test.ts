@@ -119,7 +119,7 @@ test('mcp survives lines on stdin that are not protocol messages', async () => {
 	expect(await ended).toEqual([0, null]);
 });
 
-slowTest('mcp answers every call with an error while the pool is unreachable', async () => {
+slowTest('mcp answers gpu_status and gpu_reserve with an error while the pool is unreachable', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('admin --gpus 1 --force');
 	const agent = await connect({

@@ -153,7 +153,7 @@ const squatted = async (): Promise<Box> => {
 	return box;
 };
 
-test("the key R on a GPU that the user's process uses without a reservation reserves the GPU for it", async () => {
+test("the key R reserves a GPU for the user's process that uses the GPU without a reservation", async () => {
 	const box = await squatted();
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -238,7 +238,7 @@ test.each([
 	],
 	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has already ended'],
 	['does not exist', new Map(), 'WARN Process 4242 has already ended'],
-])('the key K refuses a process that only a forged scan shows on the GPU: it %s', async (_what, facts, words) => {
+])('the key K refuses a process that only a forged scan shows, if the process %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');
 	await session!.shows(words);

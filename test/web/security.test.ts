@@ -26,7 +26,7 @@ afterAll(async () => {
 const statusFor = async (host: string): Promise<number> =>
 	(await ask(web.port, '/api/status', {headers: {host}})).status;
 
-test('the server answers only requests for its own host names, against DNS rebinding', async () => {
+test('the server answers only requests for its own host names, as a protection against DNS rebinding', async () => {
 	for (const ours of [
 		'localhost',
 		'LOCALHOST:8080',

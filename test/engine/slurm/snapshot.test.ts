@@ -187,7 +187,7 @@ test('waiting tasks of a Slurm array are shown with their numbers', () => {
 	]);
 });
 
-test('a Slurm node that still cleans up long after a job has no available GPUs', () => {
+test('the GPUs of a Slurm node are unavailable if the node is still cleaning up a minute after a job has ended', () => {
 	const after = (seconds: number) => {
 		const ended = job({id: 3, stateWord: 'COMPLETING', clearing: ['box1'], endTime: 2000 - seconds});
 		return rowsOf(stateOf([node('box1'), node('box2')], [ended])).map(({state}) => state);
@@ -210,7 +210,7 @@ test('a Slurm allocation without a command is shown as a reservation', () => {
 	expect(rowsOf(state)[1]!.state).toBe('available');
 });
 
-test('a suspended Slurm job is marked as suspended in every interface', () => {
+test('a suspended Slurm job is marked in status --json and in top', () => {
 	const held = [0, 1].map((gpu) => [{node: 'box1', gpus: [gpu], unnamed: 0, shards: new Map<number, number>()}]);
 	const state = stateOf(
 		[node('box1', {usedGpus: 2})],

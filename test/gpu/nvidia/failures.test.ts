@@ -48,7 +48,7 @@ test('a hanging process query does not affect the readings of the GPUs', async (
 	expect(warnings).toEqual([expect.stringContaining('did not answer')]);
 });
 
-test('nvidia-smi is not started again while a hanging one cannot be killed', async () => {
+test('nvidia-smi is not started again while a hanging nvidia-smi cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const hung: ToolOutcome = {stdout: '', stderr: '', failure: 'timed-out', ended};
 	const run = vi.fn<RunTool>(async (_command, [query = '']) =>

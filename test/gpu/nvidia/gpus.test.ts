@@ -95,7 +95,7 @@ test('parseGpuTable leaves unknown readings undefined and keeps what nvidia-smi 
 	]);
 });
 
-test('parseGpuTable reports a GPU whose handle nvidia-smi cannot open once, in order', () => {
+test('parseGpuTable returns one failed GPU, in its place, for a GPU whose handle nvidia-smi cannot open', () => {
 	const {gpus, remarks} = parse('gpus/one-without-a-handle.csv');
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([

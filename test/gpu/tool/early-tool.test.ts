@@ -8,7 +8,7 @@ const call = {command: 'tool', args: ['-a']};
 const options = {timeoutMs: 5000};
 const said = (stdout: string): ToolOutcome => ({stdout, stderr: '', exitCode: 0});
 
-test('startEarly lets the same call use the output of the early run once', async () => {
+test('startEarly gives the output of the early run only to the first call with the same arguments', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	const early = startEarly(run, [call], monotonicMs);
 	expect(await early.run('tool', ['-b'], options)).toMatchObject({stdout: 'later'});

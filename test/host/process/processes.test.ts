@@ -124,7 +124,7 @@ test('liveness reports a pid in another namespace as unknown', () => {
 	expect(liveness([{pid: 4_000_000, startTicks: 5, namespace: '1'}])).toEqual(['unknown']);
 });
 
-test('liveness cannot compare start times from another time namespace', async () => {
+test('liveness returns "unknown" for a running pid whose start time is from another time namespace', async () => {
 	const {child, identity} = start('sleep', '600');
 	const elsewhere = {...identity, timeNamespace: '1'};
 	expect(liveness([elsewhere, {...elsewhere, startTicks: identity.startTicks! - 100_000}])).toEqual([

@@ -70,7 +70,7 @@ export function recordContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('contain the release time of a freed GPU, if there is one', async () => {
+		test('contain the release time of a freed GPU, if the time is known', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), leaseWrite(1));
 			await write(
 				store(),
@@ -166,7 +166,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(await collect(store().history(0, start * 2))).toEqual([]);
 		});
 
-		test('match the records that were read until somebody changes them', async () => {
+		test('match the records that were read, until one of these records changes', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
 			const {gpus, queue} = await store().read();
 			const expectations: readonly Expectation[] = [

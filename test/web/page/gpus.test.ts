@@ -44,7 +44,7 @@ test('questionIn restores every filter that queryOf wrote into the address', () 
 	);
 });
 
-test('isAsked accepts all GPUs without a filter, and a further condition only excludes GPUs', () => {
+test('isAsked accepts every GPU if there is no filter, and an additional condition only excludes GPUs', () => {
 	fc.assert(
 		fc.property(anyGpu, anyQuestion, word, (gpu, question, more) => {
 			const nothing = questionIn(new URLSearchParams());

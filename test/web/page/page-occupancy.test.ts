@@ -119,7 +119,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the occupancy chart in 
 		}
 	});
 
-	test('shows a right-to-left name before its hours, as does the report', async () => {
+	test('shows a right-to-left name to the left of its hours, as the report does', async () => {
 		const box = await freshEmbeddedBox(1);
 		await box.run(['reserve', '--gpus', '1', '--user', 'דנה']);
 		const web = await startWeb(box);
