@@ -56,7 +56,7 @@ test('attachProcesses finds process columns by name, in any order', async () => 
 	]);
 });
 
-test('attachProcesses leaves the process list of a GPU unknown if it has hidden processes', async () => {
+test('attachProcesses reports that the process list of a GPU with hidden processes is unknown or incomplete', async () => {
 	const {gpus} = await attach('processes/insufficient-permissions.csv');
 	expect(gpus).toMatchObject([
 		{processes: [{pid: 41}], unknown: {processes: '[Insufficient Permissions]'}},

@@ -153,7 +153,7 @@ test('resizing the terminal sends the job one SIGWINCH', async () => {
 	await terminal.shows('code 0');
 });
 
-test.skipIf(!has('python3'))('a Python prompt works the same with and without the wrapper', async () => {
+test.skipIf(!has('python3'))('a Python prompt that runs as a job has a terminal and survives Ctrl-C', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- python3 -q; echo code $?');
 	await terminal.shows('>>> ');

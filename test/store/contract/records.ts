@@ -127,7 +127,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(stateOf(await store().read())).toEqual(before);
 		});
 
-		test('are not changed by an empty plan', async () => {
+		test('accept a commit with an empty plan', async () => {
 			expect(await store().commit(plan({}))).toBe('done');
 		});
 	});

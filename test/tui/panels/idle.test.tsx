@@ -138,7 +138,7 @@ test('the message line says when the GPUs beyond the limit of the user go back t
 	);
 });
 
-test('the queue says when an idle reservation goes back, with the same words as queue --why', async () => {
+test('the queue panel says when an idle reservation goes back to the pool', async () => {
 	const state = await shown();
 	const text = textOf(state, <QueuePanel width={150} rows={6} />);
 	expect(text).toMatch(/alice on GPU 0, idle, goes back at 14:44 unless used, or until 18:32/v);

@@ -66,7 +66,7 @@ test('isAsked accepts every GPU if there is no filter, and an additional conditi
 	);
 });
 
-test('the filter "mine" matches a GPU by account, label or use without a reservation, but not by use of another user\'s GPU', () => {
+test('peopleOn returns labels, accounts and users without a reservation, but no other users of processes', () => {
 	const gpu: Gpu = {
 		gpu_id: 1,
 		state: 'in-use',
