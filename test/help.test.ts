@@ -106,7 +106,7 @@ test.each([
 	['mo', ['monitor']],
 	['q', ['queue']],
 	['', [...commandNames, ...topicNames.filter((name) => !commandNames.includes(name))]],
-])('completion after `help %s` offers commands and topics once each', async (word, offered) => {
+])('completion after `help %s` offers each command and topic once', async (word, offered) => {
 	const options = {
 		commands: commandNames,
 		find: findCommand,

@@ -130,7 +130,7 @@ slowTest('mcp answers gpu_status and gpu_reserve with an error while the pool is
 	expect(await agent.call('gpu_reserve')).toMatchObject({isError: true});
 });
 
-test.runIf(isRoot)('an agent can neither renew nor release what another account holds, not even as root', async () => {
+test.runIf(isRoot)('an agent cannot renew or release a reservation of another account, not even as root', async () => {
 	const redis = await startRedis();
 	onTestFinished(async () => redis.stop());
 	const box = await freshRedisBox(redis.port, 2);

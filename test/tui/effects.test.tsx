@@ -69,7 +69,7 @@ test('the key w reserves free GPUs at once', async () => {
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('the key r offers the key w to wait in the queue if its reservation is refused', async () => {
+test('if a reservation with the key r is refused, the dialog offers the key w to wait in the queue', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -132,7 +132,7 @@ test('the key z undoes a release only once, and only while the GPU is free', asy
 	await session.hides('Undo (');
 });
 
-test('the key z names the account that has reserved the GPU if it cannot undo the release', async () => {
+test('the key z does not undo a release if another account now holds the GPU, and names that account', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);

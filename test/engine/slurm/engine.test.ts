@@ -306,7 +306,7 @@ echo "salloc: Granted job allocation 7" >&2
 	expect(existsSync(killed!)).toBe(false);
 }, 10_000);
 
-test("acquire on Slurm never cancels another user's job with a reused id", async () => {
+test('acquire on Slurm never cancels a job of another user that has reused the job id', async () => {
 	const lose = placeLostSalloc(contactLost);
 	const ran: string[] = [];
 	const other = {...held, user: 'bob', submitTime: 1010};
@@ -428,7 +428,7 @@ const asked: Submission = {
 	environment: {},
 };
 
-test("run on Slurm keeps a command's exit code that equals srun's code for busy GPUs", async () => {
+test('run on Slurm keeps the exit code of a command, even if srun uses the same code for busy GPUs', async () => {
 	const cluster = clusterThatSays(stateOf(held));
 	const {words, begin, granted, exitCodeOf} = submission(
 		cluster,
@@ -452,7 +452,7 @@ test("run on Slurm keeps a command's exit code that equals srun's code for busy 
 	).rejects.toThrow(expect.objectContaining({code: 'unavailable'}));
 });
 
-test("run on Slurm keeps a short command's exit code that equals srun's failure code", async () => {
+test('run on Slurm keeps the exit code of a short command, even if srun uses the same code for a failure', async () => {
 	const codeOf = async (ended: Partial<SlurmJob>, ...later: readonly SlurmJob[]) => {
 		const submitTime = Math.floor(Date.now() / 1000);
 		const began = {state: 'ended', name: 'sh', submitTime, startTime: submitTime, endTime: submitTime} as const;

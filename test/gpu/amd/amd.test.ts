@@ -150,7 +150,7 @@ test('if the amd-smi query of all GPUs fails because of one GPU, the AMD provide
 	expect(warnings).toEqual([]);
 });
 
-test('the AMD provider reports a GPU that amd-smi lists but does not measure as failed', async () => {
+test('the AMD provider reports a GPU as failed if amd-smi lists the GPU without readings', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0)])});
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],

@@ -55,7 +55,7 @@ test('readAmdSmiLinks reads the topology format of older ROCm versions', () => {
 	]);
 });
 
-test('readRocmSmiLinks completes a table that lists each pair of GPUs once', () => {
+test('readRocmSmiLinks returns both directions of each link, although the table lists only one direction', () => {
 	const system = {
 		'(Topology) Weight between DRM devices 0 and 1': '15',
 		'(Topology) Hops between DRM devices 0 and 1': '1',

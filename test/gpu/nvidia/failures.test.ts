@@ -105,7 +105,7 @@ test.each([
 	['', 255, /exited with 255\.$/v],
 	['what is this\n', 0, /printed no table of GPUs\.$/v],
 	[fixture('gpus/none.csv'), 0, /printed no table of GPUs\.$/v],
-])('the failure of nvidia-smi that prints %j and exits with %i is explained', async (text, exitCode, message) => {
+])('the failure of a scan is explained if nvidia-smi prints %j and exits with %i', async (text, exitCode, message) => {
 	for (const stream of ['stdout', 'stderr'] as const) {
 		const {gpus, failure} = await observe({gpus: {[stream]: text, exitCode}, processes: {[stream]: text, exitCode}});
 		expect(gpus).toEqual([]);

@@ -132,7 +132,7 @@ test('parseGpuTable marks a GPU as failed if another line reports an error of it
 	expect(gpus).toMatchObject([{index: 0, uuid: uuid(0), failure: `${noHandle}: Unknown Error`}]);
 });
 
-test('parseGpuTable reports a GPU that needs a reset as broken although it reports 0 MiB', () => {
+test('parseGpuTable reports a GPU as broken if the GPU needs a reset, although 0 MiB are in use', () => {
 	expect(parse('gpus/one-requires-reset.csv').gpus).toMatchObject([
 		{
 			index: 0,

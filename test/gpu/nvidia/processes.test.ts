@@ -84,7 +84,7 @@ test('attachProcesses lists a process on two MIG instances of a GPU once', async
 	]);
 });
 
-test('attachProcesses leaves all processes unknown if one is on an unlisted GPU', async () => {
+test('attachProcesses leaves all processes unknown if one process is on an unlisted GPU', async () => {
 	const {gpus, strays} = await attach('processes/gpu-not-listed.csv');
 	expect(strays).toBe(1);
 	expect(gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);

@@ -31,7 +31,7 @@ test('startEarly runs the GPU tool again if the early run is too old', async () 
 	expect(await early.run('tool', ['-a'], options)).toMatchObject({stdout: 'later'});
 });
 
-test('the caller that uses the output of an early run sets the time limit', async () => {
+test('the caller that uses the output of an early run sets the time limit of the run', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const started = monotonicMs();
 	expect(await early.run('sleep', ['600'], {timeoutMs: 100})).toMatchObject({failure: 'timed-out', signal: 'SIGTERM'});

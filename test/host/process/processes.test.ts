@@ -78,7 +78,7 @@ test('liveness reports a process as dead if a later process has its pid', () => 
 	expect(liveness([{...identity, startTicks: (identity.startTicks ?? 0) - 1}])).toEqual(['dead']);
 });
 
-test('liveness distinguishes a stopped process from a running one', async () => {
+test('liveness distinguishes a stopped process from a running process', async () => {
 	const {child, identity} = start('sleep', '600');
 	child.kill('SIGSTOP');
 	await becomes(identity, 'stopped');

@@ -82,7 +82,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(gpus[1]).toEqual({kind: 'free', index: 1, raw: undefined});
 		});
 
-		test('contain the id of the lease that ended on a freed GPU and the reason', async () => {
+		test('contain the id of the lease that ended on a freed GPU, and the reason for the end', async () => {
 			const ended = {reason: 'released', leaseId: 'lease-1'};
 			await write(store(), poolWrite(1), {kind: 'free', index: 0, lastReleased: start, ended});
 			expect((await store().read()).gpus[0]).toMatchObject({kind: 'free', lastReleased: start, ended});

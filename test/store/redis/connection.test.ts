@@ -50,7 +50,7 @@ describe('the connection to Redis', () => {
 		return {heard, stop};
 	};
 
-	test('sends one request for a read and one for a commit', async () => {
+	test('sends one request for a read, and one request for a commit', async () => {
 		// By now the other connections have finished their own requests.
 		await store.read();
 		await client.config('RESETSTAT');

@@ -72,7 +72,7 @@ test('process rows are sorted by the chosen column, with unknown values last, wh
 	);
 });
 
-test('withNextSecond cycles the second sort column through all other columns and none', () => {
+test('withNextSecond cycles the second sort column through all other columns, and then to none', () => {
 	const keys = ['a', 'b', 'c'] as const;
 	let sort: SortBy = {by: 'b', isInverted: false};
 	const seen = [];

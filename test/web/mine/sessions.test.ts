@@ -88,7 +88,7 @@ test('each sign-in link opens at most one session, and is not itself the token o
 	);
 });
 
-test('createOnce runs requests with the same id once, and refuses too many at the same time', async () => {
+test('createOnce runs requests with the same id once, and refuses too many requests at the same time', async () => {
 	const once = createOnce<number>();
 	const gate = Promise.withResolvers<void>();
 	let begun = 0;

@@ -42,7 +42,7 @@ test('lanesOf puts overlapping spans into different lanes and uses no unnecessar
 	);
 });
 
-test('swatchesOf gives up to 32 people distinct colors, which mostly stay the same over days', () => {
+test('swatchesOf returns distinct colors for up to 32 people, which mostly stay the same over days', () => {
 	const names = Array.from({length: 32}, (_, index) => `user${index}`);
 	const sameSwatch = new Set(
 		swatchesOf(names)
