@@ -44,7 +44,7 @@ test('help queue shows the command and then the topic of the same name', async (
 	expect(await understand(['queue', '--help'])).toEqual({text: text.slice(0, text.indexOf('\n\nWho gets which GPU'))});
 });
 
-test('help verbs still shows the topic commands, which had that name before', async () => {
+test('help verbs shows the topic "commands", which was formerly called "verbs"', async () => {
 	expect(await helpText('verbs')).toBe(await helpText('commands'));
 });
 
@@ -106,7 +106,7 @@ test.each([
 	['mo', ['monitor']],
 	['q', ['queue']],
 	['', [...commandNames, ...topicNames.filter((name) => !commandNames.includes(name))]],
-])('completion after `help %s` offers commands and topics once each', async (word, offered) => {
+])('completion after `help %s` offers each command and topic once', async (word, offered) => {
 	const options = {
 		commands: commandNames,
 		find: findCommand,

@@ -79,7 +79,7 @@ slowTest('the next command that install.sh suggests works if the prefix contains
 	expect(execFileSync('sh', ['-c', `${next} --version`], {encoding: 'utf8'})).toBe(`${packageJson.version}\n`);
 });
 
-test('install.sh installs and updates its files, and --uninstall removes only these', () => {
+test('install.sh installs and updates its files, and --uninstall removes only these files', () => {
 	const others = path.join(prefix, 'bin', 'other');
 	mkdirSync(path.dirname(others));
 	writeFileSync(others, 'mine');

@@ -53,16 +53,16 @@ describe.each(shells)('the launcher script in %s', (_, shell) => {
 		expect(inBash(shell, "chg run -- printf '%s|' 'a b' '' '*' '$HOME'")).toBe('a b||*|$HOME|');
 	});
 
-	testHere('passes on ignored signals', () => {
+	testHere('lets the job inherit ignored signals', () => {
 		const script = "trap '' HUP USR2; chg run -- sh -c 'grep SigIgn /proc/$$/status'";
 		expect(Number.parseInt(inBash(shell, script).split(':', 2)[1]!.trim(), 16) % 0x10_00).toBe(0x8_01);
 	});
 
-	testHere('passes on the limit of open files', () => {
+	testHere('lets the job inherit the limit of open files', () => {
 		expect(inBash(shell, "ulimit -S -n 512; chg run -- sh -c 'ulimit -S -n'")).toBe('512\n');
 	});
 
-	testHere('passes on inherited file descriptors and adds none', () => {
+	testHere('lets the job inherit file descriptors and adds none', () => {
 		writeFileSync(path.join(box.home, 'data'), 'from 7');
 		const list = "sh -c 'cat <&7; echo; ls /proc/$$/fd'";
 		const [text, ...files] = inBash(shell, `${list} 7<data; chg run -- ${list} 7<data`).split('from 7\n').slice(1);

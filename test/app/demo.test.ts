@@ -105,7 +105,7 @@ const livesOf = async (minutes: number) => {
 
 const grantsOf = (log: readonly AuditRecord[]) => log.filter(({kind}) => kind === 'granted');
 
-test('requests of demo users over 40 minutes never get a broken, split or used GPU', async () => {
+test('the requests of demo users during 40 minutes never get a broken, split or used GPU', async () => {
 	const {log, world} = await livesOf(40);
 	const served = new Set(grantsOf(log).map(({account}) => account));
 	expect([...served].toSorted()).toEqual(

@@ -12,7 +12,7 @@ test.each([
 	['top', false],
 	['run --engine slurm -- true', false],
 	['reserve --engine=slurm', false],
-])('mayScan decides whether "%s" starts an early scan of the local GPUs: %s', (words, isScanned) => {
+])('mayScan says whether the command "%s" may start an early scan of the local GPUs: %s', (words, isScanned) => {
 	expect(mayScan(words.split(' '), undefined)).toBe(isScanned);
 });
 

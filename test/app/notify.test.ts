@@ -96,7 +96,7 @@ test('an account in a user namespace gets its own notices even if the machine ha
 	expect(sent('own')?.split('\n', 1)).toEqual([account]);
 });
 
-test("the user's config file applies to the user's own notices, and the machine's file to notices to others", async () => {
+test("the user's config file applies to the user's own notices, and the machine's config file to notices for other users", async () => {
 	const {program, writeOwn, writeMachine, load, sent} = place();
 	writeOwn({command: program('own'), terminals: false});
 	const alone = await load();

@@ -9,7 +9,7 @@ import {createEmbeddedBox, program} from '../_helpers/program/cli.js';
 test.each([
 	['the modules that status imports later', /\/(?:main|rolldown)-[^\/]*$/v],
 	['all modules except the entry', /\/rolldown-[^\/]*$/v],
-])('status says that the program was replaced, without a stack trace, if %s are missing', async (_, left) => {
+])('if %s are missing, status reports without a stack trace that the program was replaced', async (_, left) => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const copy = path.join(box.home, 'dist');

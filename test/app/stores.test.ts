@@ -45,7 +45,7 @@ async function configOf(db: number): Promise<Config> {
 	return {...config, isGiven: () => false};
 }
 
-test('openStore keeps opening the remembered Redis if the configured Redis has no pool', async () => {
+test('openStore opens the remembered Redis every time if the configured Redis has no pool', async () => {
 	const [host, clock] = [createHost(), createClock()];
 	const contextOf = async (db: number) => {
 		const config = await configOf(db);

@@ -62,7 +62,7 @@ test('the time limit of a running process rises from 10 s to 60 s when the GPU t
 	expect(time.limitMs()).toBe(60_000);
 });
 
-test('a new process starts with the time limit for the GPU tool that an earlier process learned', async () => {
+test('a new process starts with the GPU tool time limit that an earlier process has learned', async () => {
 	const first = startProcess();
 	await first.scan(100);
 	await first.scan(12_000);

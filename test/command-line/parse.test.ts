@@ -29,7 +29,7 @@ async function read(typed: string | readonly string[], content = '') {
 	return understood;
 }
 
-test.each(['constructor', '__proto__', 'yes'])('a switch such as --json takes no value, not even %s', async (value) => {
+test.each(['constructor', '__proto__', 'yes'])('a switch such as --json rejects the value %s', async (value) => {
 	await expect(read(`status --json=${value}`)).rejects.toThrow(`--json takes no value, but was given "${value}"`);
 });
 
@@ -116,7 +116,7 @@ test.each([
 });
 
 describe('an empty flag value', () => {
-	test("for --note or --user overrides the config file's value with none", async () => {
+	test("for --note or --user removes the config file's value", async () => {
 		const {input} = await read(['run', '-n', '', '--user=', '--', 'true'], 'run: {note: from the file, user: team}');
 		expect(input.config.get('run.note')).toBeUndefined();
 		expect(input.config.get('run.user')).toBeUndefined();
@@ -268,7 +268,7 @@ describe('a flag with an optional value', () => {
 		expect([input.text('isolate'), input.config.get('run.gpus')]).toEqual([isolate, gpus]);
 	});
 
-	test('takes its value only after =, both when parsed and when completed', async () => {
+	test('takes a value only after "=", both on the command line and in completion', async () => {
 		const options = {
 			commands: commandNames,
 			find: findCommand,

@@ -154,7 +154,7 @@ describe('--config with a stream', () => {
 	});
 });
 
-test('an empty config section sets nothing and causes no warning', async () => {
+test('an empty config section causes no warning', async () => {
 	for (const content of ['redis:\nreserve: ""\n', 'redis: {}\n']) {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: write('a.yaml', content)});
 		expect(config.warnings).toEqual([]);
@@ -379,14 +379,14 @@ describe('limits and errors of config files', () => {
 	});
 });
 
-test('loadConfig shows no URL if a list was written in braces by mistake', async () => {
+test('loadConfig shortens the URL in its warning about a list that was written in braces by mistake', async () => {
 	const file = write('a.yaml', 'notify: {terminal, slack:https://example.org/hunter2}\n');
 	const {warnings} = await loadConfig({flags: noFlags, environment: {}, file});
 	expect(warnings.join('\n')).toContain('unknown setting notify.slack:https://...');
 	expect(warnings.join('\n')).not.toContain('hunter2');
 });
 
-test('loadConfig names five unknown settings and states the number of the rest', async () => {
+test('loadConfig names the first five unknown settings and counts the rest', async () => {
 	const keys = Array.from({length: 40}, (_, number) => `"k${number}${'x'.repeat(number === 0 ? 5000 : 0)}": 1`);
 	const file = write('a.json', `{${keys.join(',')}}`);
 	const {warnings} = await loadConfig({flags: noFlags, environment: {}, file});
@@ -470,7 +470,7 @@ describe('secrets in the configuration', () => {
 		expect(message).toBe('CANHAZGPU_NOTIFY_WEBHOOK must be an address that begins with http:// or https://');
 	});
 
-	test('include every setting whose name suggests a password, token or key', () => {
+	test('include every setting with pass, token, secret or key in its name, except two file names and top.keys', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',

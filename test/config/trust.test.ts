@@ -46,7 +46,7 @@ function createPlace(account: Account) {
 
 const hostile = 'redis: {host: 127.0.0.1, port: 1}\nreserve: {gpus: x}\n';
 
-test('only the settings in this list may come from a config file in any directory', () => {
+test('only the settings in this list are harmless enough for a config file in the working directory', () => {
 	expect(settingPaths.filter((name) => settings[name].isHarmless)).toEqual([
 		'reserve.gpus',
 		'reserve.duration',
@@ -86,7 +86,7 @@ test('only the settings in this list may come from a config file in any director
 	]);
 });
 
-test('the help topic configuration names every setting that a config file in any directory may contain', () => {
+test('the help topic "configuration" names every setting that is allowed in a config file in the working directory', () => {
 	const topic = readFileSync(new URL('../../source/help/configuration.md', import.meta.url), 'utf8');
 	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
 	const names = told!

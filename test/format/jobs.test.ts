@@ -45,6 +45,6 @@ test('the table of jobs names the interface that submitted a job', () => {
 	]);
 });
 
-test('the JSON of a job says in words what it waits for, its GPUs, or how it ended', () => {
+test('the JSON of a job says in `details` which GPUs a running job has and what a queued job waits for', () => {
 	expect(rows.map((row) => jobJson(row, now).details)).toEqual(['GPU 3', undefined, 'waits for 2 GPUs']);
 });

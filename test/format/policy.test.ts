@@ -6,7 +6,7 @@ const snapshot = (settings: Readonly<Record<string, string>>) => ({
 	policy: new Map(Object.entries(settings).map(([key, value]): [string, PolicySetting] => [key, {value, since: 5}])),
 });
 
-test('policySetText lists valid settings, and policyProblemText describes invalid ones', () => {
+test('policySetText lists valid settings, and policyProblemText describes invalid settings', () => {
 	expect(policySetText(snapshot({}))).toBeUndefined();
 	expect(policySetText(snapshot({clean: 'on', strategy: 'lru', 'of a later version': 'x'}))).toBe(
 		'strategy=lru, clean=on',

@@ -13,7 +13,7 @@ async function whyIn(box: Box): Promise<readonly string[]> {
 
 const at = (time: number): string => clockTime(time, sceneTime);
 
-test('queue --why lists every request and reservation that blocks an entry, with its end', async () => {
+test('queue --why lists all requests and reservations that block an entry, and when they end', async () => {
 	const box = await createBox(4, {
 		leases: {
 			0: lease('bob', {expiryTime: sceneTime + 600, note: 'eval \u{1B}[31m70B'}),

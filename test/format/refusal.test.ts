@@ -26,7 +26,7 @@ const erin: QueueEntry = {
 };
 const queued: Block = {kind: 'queued', entry: erin};
 
-test('a refusal of too many GPUs has the same message as in the Go canhazgpu', () => {
+test('a refusal because of too few available GPUs has the same message as in the Go canhazgpu', () => {
 	expect(refusalMessage(refusal([unreserved, unreserved]))).toEqual({
 		message:
 			"Not enough GPUs available. Requested: 3, Available: 1 (2 GPUs in use without reservation - run 'canhazgpu status' for details)",
@@ -63,7 +63,7 @@ test('a refusal states the reason for each requested GPU id', () => {
 	);
 });
 
-test('a refusal shows a time limit like an expiry', () => {
+test('a refusal shows the end of a time limit in the same way as an expiry', () => {
 	const run = {user: 'bob', type: 'run', startTime: 0} as const;
 	const limited: Block = {kind: 'leased', lease: {...run, endsBy: 1060}};
 	const partial: Block = {kind: 'leased', lease: {...run, endsBy: 1060, partialQueueId: 'q'}};
@@ -81,7 +81,7 @@ test('a refusal counts reserved GPUs only if GPU ids were requested', () => {
 	);
 });
 
-test('a refusal does not suggest --force where it is not available', () => {
+test('a refusal does not suggest --force if --force is not available', () => {
 	expect(refusalMessage(refusal([unreserved]), {canForce: false}).hint).toBe(
 		'See who holds them, and until when: canhazgpu status.',
 	);

@@ -92,7 +92,7 @@ test('detectProvider reports GPUs of both vendors', async () => {
 	});
 });
 
-test('detectProvider finds AMD GPUs if the NVIDIA tool finds none', async () => {
+test('detectProvider finds AMD GPUs if the NVIDIA tool finds no GPUs', async () => {
 	const nvidia = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const amd = await createAmdStub('amd-smi', goodAnswers);
 	const none = await createAmdStub('amd-smi', {metric: {stderr: 'amdgpu not found\n', exitCode: 1}});

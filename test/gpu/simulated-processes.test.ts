@@ -50,7 +50,7 @@ test('the simulation sends no signal to processes of other users', async () => {
 	expect(real.startTicks).toBeUndefined();
 });
 
-test('a signal to the simulated process of a reservation does not end the reservation', async () => {
+test('a signal ends the simulated process of a reservation, and the GPU becomes idle', async () => {
 	const lease: SimulatedLease = {index: 2, user: 'alice', type: 'manual', startTime: noon - 60};
 	const {processes, provider} = setUp([lease]);
 	const [notebook] = (await provider.observe()).gpus[2]!.processes!;

@@ -119,7 +119,7 @@ test('mcp survives lines on stdin that are not protocol messages', async () => {
 	expect(await ended).toEqual([0, null]);
 });
 
-slowTest('mcp answers every call with an error while the pool is unreachable', async () => {
+slowTest('mcp answers gpu_status and gpu_reserve with an error while the pool is unreachable', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('admin --gpus 1 --force');
 	const agent = await connect({
@@ -130,7 +130,7 @@ slowTest('mcp answers every call with an error while the pool is unreachable', a
 	expect(await agent.call('gpu_reserve')).toMatchObject({isError: true});
 });
 
-test.runIf(isRoot)('an agent can neither renew nor release what another account holds, not even as root', async () => {
+test.runIf(isRoot)('an agent cannot renew or release a reservation of another account, not even as root', async () => {
 	const redis = await startRedis();
 	onTestFinished(async () => redis.stop());
 	const box = await freshRedisBox(redis.port, 2);

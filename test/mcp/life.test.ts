@@ -162,7 +162,7 @@ describe('a reservation via mcp', () => {
 		await eventually(async () => (await holders(box)) === '0:-');
 	});
 
-	slowTest('makes room for a waiting request when its server is killed', async () => {
+	slowTest('ends when its mcp server is killed, so that a waiting request gets the GPU', async () => {
 		const box = await freshRedisBox(redis.port, 1);
 		const agent = await connect(box);
 		await agent.call('gpu_reserve');

@@ -39,7 +39,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(6)],
 	] as const),
 )('agents.max-gpus on %s', (_, createBox) => {
-	test('serves two waiting agents one after another if it is lowered below the GPUs that they hold together', async () => {
+	test('lets one waiting agent after the other get its GPUs if the limit is lowered below the GPUs held for both', async () => {
 		const box = await createBox();
 		await box.run('admin --set agents.max-gpus=6');
 		await box.run('reserve --gpu-ids 2,5 --duration 1h');
@@ -64,7 +64,7 @@ describe.each(
 		expect((await second.answer).json).toMatchObject({gpu_ids: [3, 4, 5]});
 	});
 
-	test('below what a waiting agent wants ends its request with an error, and nothing stays held', async () => {
+	test('ends a waiting request with an error and frees its GPUs if the limit is lowered below the request', async () => {
 		const box = await createBox();
 		await box.run('reserve --gpu-ids 2 --duration 1h');
 		const agent = await connect(box);
@@ -75,7 +75,7 @@ describe.each(
 		expect((await peek(box)).queue).toEqual([]);
 	});
 
-	test('is not used up by an agent that comes later, and people do not wait for it', async () => {
+	test('keeps a later agent from overtaking a waiting agent, but does not delay people', async () => {
 		const box = await createBox();
 		await box.run('admin --set agents.max-gpus=2');
 		await box.run('reserve --gpu-ids 1 --duration 1h');
@@ -96,7 +96,7 @@ describe.each(
 });
 
 test.runIf(isRoot)(
-	'limits.max-gpus counts each account for itself, and agents.max-gpus all accounts together',
+	'limits.max-gpus applies to each account separately, and agents.max-gpus to the agents of all accounts together',
 	async () => {
 		const box = await freshRedisBox(redis.port, 4);
 		await box.run('admin --set limits.max-gpus=1 --set agents.max-gpus=3');

@@ -19,7 +19,7 @@ async function splitBox() {
 
 const logsOf = async (agent: Agent, id: string): Promise<string> => (await agent.call('gpu_logs', {job_id: id})).words;
 
-test('agents reserve MIG instances by profile and by id, and shares, and each counts as one GPU', async () => {
+test('agents can reserve MIG instances by profile or id, and shares, each of which counts as one GPU', async () => {
 	const box = await splitBox();
 	const agent = await connect(box);
 	expect((await agent.call('gpu_status')).words).toContain(

@@ -27,7 +27,7 @@ const stores = [
 type Row = Readonly<Record<string, unknown>>;
 
 describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
-	test('lists the tools with the same JSON schemas as the commands', async () => {
+	test('lists the tools, each with a valid JSON schema and a description', async () => {
 		const {client} = await connect(await createBox());
 		const {tools} = await client.listTools();
 		expect(tools.map(({name, annotations}) => [name, annotations?.readOnlyHint])).toEqual([

@@ -187,7 +187,7 @@ describe.runIf(isRoot)('readPoolRecord for a record of another account', () => {
 		}
 	});
 
-	test("ignores a record in place of the caller's own", () => {
+	test("ignores a record of the user's pool that does not belong to the caller", () => {
 		expect(readPoolRecord(put(0, 0), 'user')).toEqual(record);
 		expect(readPoolRecord(put(alice.uid, alice.uid), 'user')).toBeUndefined();
 	});

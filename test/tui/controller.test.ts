@@ -50,7 +50,7 @@ test.each([
 	expect(store.getState().gpus).toBe(gpus);
 });
 
-test('Ctrl-Z can be removed or replaced, and a key that replaces Ctrl-Z still types into a form', async () => {
+test('Ctrl-Z can be removed or replaced, and the new key does not suspend top while a form is open', async () => {
 	const without = await controllerIn([pressing(reserve)], {keys: new Map([['suspend', []]])});
 	without.press('z', controlZ);
 	expect(without.suspensions()).toBe(0);

@@ -69,7 +69,7 @@ test('the key w reserves free GPUs at once', async () => {
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('the key r offers the key w to wait in the queue if its reservation is refused', async () => {
+test('if a reservation with the key r is refused, the dialog offers the key w to wait in the queue', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -132,7 +132,7 @@ test('the key z undoes a release only once, and only while the GPU is free', asy
 	await session.hides('Undo (');
 });
 
-test('the key z names the account that has reserved the GPU if it cannot undo the release', async () => {
+test('the key z does not undo a release if another account now holds the GPU, and names that account', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -153,7 +153,7 @@ const squatted = async (): Promise<Box> => {
 	return box;
 };
 
-test("the key R on a GPU that the user's process uses without a reservation reserves the GPU for it", async () => {
+test("the key R reserves a GPU for the user's process that uses the GPU without a reservation", async () => {
 	const box = await squatted();
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -238,7 +238,7 @@ test.each([
 	],
 	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has already ended'],
 	['does not exist', new Map(), 'WARN Process 4242 has already ended'],
-])('the key K refuses a process that only a forged scan shows on the GPU: it %s', async (_what, facts, words) => {
+])('the key K refuses a process that only a forged scan shows, if the process %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');
 	await session!.shows(words);

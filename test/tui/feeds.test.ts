@@ -64,7 +64,7 @@ test('an expired job does not cause the feed of top to read repeatedly', async (
 	expect(counts.reads).toBeLessThanOrEqual(2);
 });
 
-test('the feed of top reports that the store rejects changes and does not retry endlessly', async () => {
+test('the feed of top does not retry endlessly if the store rejects changes', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'manual', expiryTime: 1})});
 	Object.assign(box.store, {
@@ -92,7 +92,7 @@ test('the feed of top does not read after it was stopped', async () => {
 	expect(counts.reads).toBe(1);
 });
 
-test('the feed of top subscribes to the store before it reads, and retries until it succeeds', async () => {
+test('the feed of top reports an outage if it cannot subscribe to the store, and retries', async () => {
 	const box = await createBox(1);
 	const {subscribe} = box.store;
 	let tries = 0;

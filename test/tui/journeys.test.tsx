@@ -179,7 +179,7 @@ test('the key e refuses to extend the reservation of a job', async () => {
 	await session.shows('WARN GPU 0 is held by a running job: it is released when the job ends');
 });
 
-test('the key e refuses to extend a job on two GPUs with one sentence', async () => {
+test('the key e refuses to extend a job on two GPUs, and gives the reason in one sentence', async () => {
 	session = startMonitor(await createBox(2, {leases: {0: run('alice'), 1: run('alice')}}));
 	await session.shows(/> 0 +Mine/v);
 	await session.press('e');

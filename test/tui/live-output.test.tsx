@@ -67,7 +67,7 @@ test('top updates the output of a command live while the output is shown', async
 	await expect.poll(watched).toEqual([]);
 });
 
-test('a list of hosts keeps its host selected, and Enter opens the selected host', async () => {
+test('the selected host stays selected when a list of hosts changes, and Enter opens that host', async () => {
 	const pages = {host: listOf('a', 'c'), 'host a': {lines: ['all of a']}, 'host c': {lines: ['all of c']}};
 	const {press, shows, push, watched, store} = await open(pages);
 	await press(':', 'host', keys.enter);

@@ -53,7 +53,7 @@ test('a dialog that is open when the screen becomes too small ignores keys, and 
 	await hides('Release GPU 0 now?');
 });
 
-test('the key q on a screen that is too small warns that quitting leaves the queue', async () => {
+test('a screen that is too small warns that quitting leaves the queue', async () => {
 	const box = await createBox(1, {leases: {0: run('bob')}});
 	session = startMonitor(box, {size: large});
 	const {press, shows, resize, quits} = session;

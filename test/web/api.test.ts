@@ -86,7 +86,7 @@ test('/api/queue shows each waiting entry with its request and its wait', async 
 	});
 });
 
-test('/api/report returns the same report as `report --json`', async () => {
+test('/api/report groups by user or GPU, and limits the period to 365 days', async () => {
 	const byUser = await askJson<{users: readonly Row[]}>(web.port, '/api/report?days=7');
 	expect(byUser).toMatchObject({days: 7});
 	expect(byUser.users.find(({name}) => name === 'team')).toMatchObject({manual_count: 1, run_count: 0});
@@ -237,7 +237,7 @@ test('/help serves the help topics as plain text', async () => {
 	}
 });
 
-test('/api/use returns ten-second means of one GPU or all GPUs', async () => {
+test('/api/use returns ten-second means of the utilization of one GPU or all GPUs', async () => {
 	await eventually(async () => {
 		const all = await askJson<{
 			step_seconds: number;

@@ -53,7 +53,7 @@ test('web warns if it is open to the network', async () => {
 	await web.end('SIGTERM');
 });
 
-test('web reports when an outage of Redis began, and recovers by itself', async () => {
+test('web reports an outage of Redis without showing the password, and recovers by itself', async () => {
 	const credentials = {CANHAZGPU_REDIS_PASSWORD: password};
 	const made = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port), ...credentials});
 	onTestFinished(made.remove);

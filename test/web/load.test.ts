@@ -5,7 +5,7 @@ import {slowTest} from '../_helpers/slow.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {bearLoad} from './_load.js';
 
-slowTest('50 streams and 200 requests share one scan every two seconds and one for each change', async () => {
+slowTest('50 streams and 200 requests share one scan every two seconds, and one scan for each change', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	mkdirSync(box.poolDirectory);

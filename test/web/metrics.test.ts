@@ -76,7 +76,7 @@ test('metrics name users without a reservation and distinguish the states of GPU
 	expect(lines.filter((line) => line.startsWith('canhazgpu_build_info{version="'))).toHaveLength(1);
 });
 
-slowTest('metrics record a wait in the queue when it ends', async () => {
+slowTest('metrics record a wait in the queue when the wait ends', async () => {
 	const box = await createEmbeddedBox(1);
 	onTestFinished(box.remove);
 	const web = await startWeb(box);

@@ -26,7 +26,7 @@ afterAll(async () => {
 const statusFor = async (host: string): Promise<number> =>
 	(await ask(web.port, '/api/status', {headers: {host}})).status;
 
-test('the server answers only requests for its own host names, against DNS rebinding', async () => {
+test('the server answers only requests for its own host names, as a protection against DNS rebinding', async () => {
 	for (const ours of [
 		'localhost',
 		'LOCALHOST:8080',
@@ -67,7 +67,7 @@ test('the server answers only requests for its own host names, against DNS rebin
 	expect(absolute.answer).toMatch(/^HTTP\/1\.1 4\d\d /v);
 });
 
-test('hostnameOf returns the host of a Host header, and undefined for an invalid one', () => {
+test('hostnameOf returns the host of a Host header, and undefined for an invalid header', () => {
 	expect(hostnameOf('Box:80')).toBe('box');
 	expect(hostnameOf('[::1]:80')).toBe('::1');
 	expect(hostnameOf('box:80:80')).toBeUndefined();
@@ -289,7 +289,7 @@ describe('startServer', () => {
 		expect(silent.ms).toBeLessThan(5000);
 	});
 
-	test('limits the number of connections, and accepts another when one is closed', async () => {
+	test('limits the number of connections, and accepts a new connection when another is closed', async () => {
 		const {port} = await serve({mostConnections: 3});
 		const sockets = await Promise.all(
 			[1, 2, 3].map(async () => {

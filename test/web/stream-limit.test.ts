@@ -94,7 +94,7 @@ function answersOf(child: ChildProcess): () => readonly string[] {
 }
 
 test.skipIf(!isRoot)(
-	'an account that has all streams loses some when another account connects (needs root)',
+	'an account that uses all streams loses some of them when another account connects (needs root)',
 	async () => {
 		const {streams, refused, port} = await serveStreams(20);
 		const greedy = answersOf(callAs(65_001, port, 30));
@@ -118,7 +118,7 @@ test.skipIf(!isRoot)(
 );
 
 test.skipIf(!isRoot)(
-	'an account that has all idle connections loses some when another account connects (needs root)',
+	'an account that uses all idle connections loses some of them when another account connects (needs root)',
 	async () => {
 		const routes = new Hono<Bindings>();
 		routes.get('/', (context) => context.text('hello'));

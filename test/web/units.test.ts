@@ -53,7 +53,7 @@ test('simultaneous requests for fresh values share one scan, and see all earlier
 	expect(rows.map(({state}) => state)).toContain('in-use');
 });
 
-test('createNextRead shares a read among the requests made before it began', async () => {
+test('createNextRead shares one read among all requests that were made before the read began', async () => {
 	let reads = 0;
 	const finish: Array<() => void> = [];
 	const next = createNextRead(async () => {

@@ -135,7 +135,7 @@ test('readJobs reads a request for shards or MPS', () => {
 	expect(of('gres:gpu:2')).toMatchObject({gpus: {count: 4}, shards: undefined});
 });
 
-test('readJobs returns no end for a job without a time limit, although Slurm reports one', () => {
+test('readJobs returns no end for a job without a time limit, although Slurm reports an end', () => {
 	// Slurm reports a time limit of one year for a job without a limit, but the job ends when its command ends.
 	for (const time_limit of [null, {set: false, infinite: true, number: 0}, 525_600]) {
 		expect(readJobs(answer({...old, time_limit}))[0]!.endTime).toBeUndefined();
@@ -171,7 +171,7 @@ test('readJobs marks suspended and stopped jobs', () => {
 	expect(of('RUNNING')).toMatchObject({isSuspended: false, endTime: 4610});
 });
 
-test('readJobs returns no start estimate for a job behind one without a time limit', () => {
+test('readJobs returns no start estimate for a job that waits behind a job without a time limit', () => {
 	const year = 365 * 24 * 3600;
 	const estimateOf = (start_time: number, ...others: ReadonlyArray<Record<string, unknown>>) => {
 		const waiting = {...old, job_id: 9, job_state: 'PENDING', nodes: '', start_time, time_limit: null};
@@ -220,7 +220,7 @@ test.each([
 	expect(readJobs(answer({...old, job_state}))[0]!.state).toBe(state);
 });
 
-test('readJobs returns no start for a job that ended without a node, although Slurm reports one', () => {
+test('readJobs returns no start for a job that ended without a node, although Slurm reports a start', () => {
 	const ended = {...old, end_time: 1010, gres_detail: []};
 	const startOf = (more: Record<string, unknown>) => readJobs(answer({...ended, ...more}))[0]!.startTime;
 	expect(startOf({job_state: 'CANCELLED', nodes: ''})).toBeUndefined();

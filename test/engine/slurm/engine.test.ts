@@ -140,7 +140,7 @@ test('acquire on Slurm reports progress again after the controller was down', as
 	expect(granted).toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 }, 10_000);
 
-test('acquireNow on Slurm asks again for the granted GPUs if the controller is down then', async () => {
+test('acquireNow on Slurm queries the granted GPUs again if the controller did not answer', async () => {
 	placeSalloc()();
 	const cluster = clusterThatSays(unreachable(), unreachable(), unreachable(), stateOf(), stateOf(held));
 	await expect(createSlurmEngine(cluster, clock, undefined).acquireNow(request)).resolves.toMatchObject({
@@ -244,7 +244,7 @@ test('acquire on Slurm cancels an abandoned job as soon as the controller is bac
 	}
 }, 20_000);
 
-test('acquire on Slurm submits a request again that the controller has lost', async () => {
+test('acquire on Slurm resubmits a request that the controller has lost', async () => {
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		`#!/bin/sh
@@ -272,7 +272,7 @@ echo "salloc: Granted job allocation 7" >&2
 	]);
 });
 
-test('acquire on Slurm submits a request again if its job id now belongs to another job', async () => {
+test('acquire on Slurm resubmits a request if its job id now belongs to another job', async () => {
 	const [asked, killed] = ['asked', 'killed'].map((name) => path.join(directory, name));
 	// When it is ended, the real salloc tells the controller that the job with its id has ended, even if another job now has that id. The stub
 	// does the same.
@@ -306,7 +306,7 @@ echo "salloc: Granted job allocation 7" >&2
 	expect(existsSync(killed!)).toBe(false);
 }, 10_000);
 
-test("acquire on Slurm never cancels another user's job with a reused id", async () => {
+test('acquire on Slurm never cancels a job of another user that has reused the job id', async () => {
 	const lose = placeLostSalloc(contactLost);
 	const ran: string[] = [];
 	const other = {...held, user: 'bob', submitTime: 1010};
@@ -358,7 +358,7 @@ function clusterWithArray(...more: readonly SlurmJob[]): {readonly cluster: Clus
 	return {cluster, ran};
 }
 
-test('release on Slurm of the last task of an array keeps the other tasks', async () => {
+test('release on Slurm ends only the chosen task of an array, even if the task has the job id of the array', async () => {
 	const {cluster, ran} = clusterWithArray();
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	await engine.release(root, {by: 'gpus', ids: [2]});
@@ -392,7 +392,7 @@ test('release on Slurm ends all components of a heterogeneous job', async () => 
 	expect(ran).toEqual(['scancel 40', 'scancel 50']);
 });
 
-test('suspending a Slurm job delays its end by the same time', async () => {
+test('extend on Slurm does not count the time of a suspension toward the new time limit', async () => {
 	const {cluster, ran} = clusterWithArray(
 		job({
 			id: 90,
@@ -428,7 +428,7 @@ const asked: Submission = {
 	environment: {},
 };
 
-test("run on Slurm keeps a command's exit code that equals srun's code for busy GPUs", async () => {
+test('run on Slurm keeps the exit code of a command, even if srun uses the same code for busy GPUs', async () => {
 	const cluster = clusterThatSays(stateOf(held));
 	const {words, begin, granted, exitCodeOf} = submission(
 		cluster,
@@ -452,7 +452,7 @@ test("run on Slurm keeps a command's exit code that equals srun's code for busy 
 	).rejects.toThrow(expect.objectContaining({code: 'unavailable'}));
 });
 
-test("run on Slurm keeps a short command's exit code that equals srun's failure code", async () => {
+test('run on Slurm keeps the exit code of a short command, even if srun uses the same code for a failure', async () => {
 	const codeOf = async (ended: Partial<SlurmJob>, ...later: readonly SlurmJob[]) => {
 		const submitTime = Math.floor(Date.now() / 1000);
 		const began = {state: 'ended', name: 'sh', submitTime, startTime: submitTime, endTime: submitTime} as const;

@@ -68,7 +68,7 @@ const cluster = fc.record({
 	held: fc.array(holding(['box1', 'box2']), {maxLength: 4}),
 });
 
-test('a Slurm GPU is available only if its node can start jobs and no job can have the GPU', () => {
+test('a Slurm GPU is available only if its node can start jobs and no job holds or may hold the GPU', () => {
 	fc.assert(
 		fc.property(cluster, ({used, usedIds, troubles, closed, held}) => {
 			const nodes = ['box1', 'box2'].map((name, index) => {
@@ -187,7 +187,7 @@ test('waiting tasks of a Slurm array are shown with their numbers', () => {
 	]);
 });
 
-test('a Slurm node that still cleans up long after a job has no available GPUs', () => {
+test('the GPUs of a Slurm node are unavailable if the node is still cleaning up a minute after a job has ended', () => {
 	const after = (seconds: number) => {
 		const ended = job({id: 3, stateWord: 'COMPLETING', clearing: ['box1'], endTime: 2000 - seconds});
 		return rowsOf(stateOf([node('box1'), node('box2')], [ended])).map(({state}) => state);
@@ -210,7 +210,7 @@ test('a Slurm allocation without a command is shown as a reservation', () => {
 	expect(rowsOf(state)[1]!.state).toBe('available');
 });
 
-test('a suspended Slurm job is marked as suspended in every interface', () => {
+test('a suspended Slurm job is marked in status --json and in top', () => {
 	const held = [0, 1].map((gpu) => [{node: 'box1', gpus: [gpu], unnamed: 0, shards: new Map<number, number>()}]);
 	const state = stateOf(
 		[node('box1', {usedGpus: 2})],
@@ -227,7 +227,7 @@ test('a suspended Slurm job is marked as suspended in every interface', () => {
 	expect(rows.map((row) => endText(row))).toEqual(['paused', 'paused']);
 });
 
-test('a share of a suspended Slurm job is marked next to shares of running jobs', () => {
+test('the share of a suspended Slurm job is marked, even next to shares of running jobs', () => {
 	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
 	const state = stateOf(
 		[node('box1', {usedGpus: 1, shards: 16})],
@@ -239,7 +239,7 @@ test('a share of a suspended Slurm job is marked next to shares of running jobs'
 	expect(sharesOnPage(page)).toBe(`${isolated('ann')}, ${isolated('bob')} suspended`);
 });
 
-test('recentEvents returns the events of Slurm jobs once each and in order', () => {
+test('recentEvents returns each event of the Slurm jobs once and in order', () => {
 	const jobs = [
 		job({id: 1, startTime: 1000, state: 'ended', stateWord: 'TIMEOUT', endTime: 1500}),
 		job({id: 2, startTime: 1300, submitTime: 1100}),

@@ -84,7 +84,7 @@ test('fromCommandRow treats values of a wrong type as unknown', () => {
 	expect(fromCommandRows([hostile, {...hostile, status: 'IN_USE'}], 0)).toMatchObject([{status: 'IN_USE'}]);
 });
 
-test('fromCommandRows drops the processes of a large answer and rejects a huge one', () => {
+test('fromCommandRows drops the processes of a large answer and rejects a huge answer', () => {
 	const process = {pid: 1, command: 'x'.repeat(10_000)};
 	const busy = Array.from({length: 64}, (_, gpu_id) => ({
 		gpu_id,
@@ -150,7 +150,7 @@ test('fromCommandRow reports a drained GPU as an error only if the GPU also has 
 	expect(stateOf({error: 'Xid 79'})).toBe('error');
 });
 
-test('fromCommandReport returns the rows in `users`, whichever grouping another host sent', () => {
+test('fromCommandReport returns the rows as `users`, whichever grouping the other host has used', () => {
 	const row = {name: 'a\u{202E}b', gpu_hours: 1, percentage: 100, run_count: 1, manual_count: 0};
 	const sums = {total_gpu_hours: 1, total_reservations: 1, unique_users: 1, days: 7};
 	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};

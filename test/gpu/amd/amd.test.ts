@@ -8,7 +8,7 @@ import {busy, goodAnswers, idle, json, listOf, metricOf, observe, setUp, staticO
 
 const hung = {before: 'sleep 600'};
 
-test('the AMD provider reads every value of two GPUs with parallel queries', async () => {
+test('the AMD provider reads every value of two GPUs, and queries constant values only once', async () => {
 	const {provider, stub} = await setUp();
 	const seen = await provider.observe();
 	expect(seen).toMatchObject({provider: 'amd', simulated: false, driverVersion: '6.12.12', warnings: []});
@@ -134,7 +134,7 @@ test('the AMD provider never repeats an option that an old amd-smi has rejected'
 	expect(calls.slice(5).toSorted()).toEqual(['metric --json', 'process --json']);
 });
 
-test('the AMD provider reads the other GPUs if one GPU makes the amd-smi query of all GPUs fail', async () => {
+test('if the amd-smi query of all GPUs fails because of one GPU, the AMD provider reads the other GPUs one by one', async () => {
 	const error = json({error: "AMDSMI has returned error '-1028' - 'I/O Error'", code: -1028});
 	const {failure, gpus, warnings} = await observe({
 		metric: {...error, exitCode: 28, stderr: 'Traceback (most recent call last):\n'},
@@ -150,7 +150,7 @@ test('the AMD provider reads the other GPUs if one GPU makes the amd-smi query o
 	expect(warnings).toEqual([]);
 });
 
-test('the AMD provider reports a GPU that amd-smi lists but does not measure as failed', async () => {
+test('the AMD provider reports a GPU as failed if amd-smi lists the GPU without readings', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0)])});
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
@@ -215,7 +215,7 @@ test('the AMD provider ends a hanging amd-smi at the time limit', async () => {
 	expect(monotonicMs() - startedAtMs).toBeLessThan(2500);
 });
 
-test('the AMD provider does not start amd-smi again while a hanging one cannot be killed', async () => {
+test('the AMD provider does not start amd-smi again while a hanging amd-smi cannot be killed', async () => {
 	const {promise, resolve} = Promise.withResolvers<void>();
 	const run = vi.fn<RunTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended: promise}));
 	const provider = createAmdProvider({run, describeProcesses, monotonicMs});
@@ -255,7 +255,7 @@ test('closing the AMD provider ends a running scan', async () => {
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
 });
 
-test('the AMD provider fails with an error when it counts GPUs without amd-smi', async () => {
+test('counting GPUs with the AMD provider fails with an error if amd-smi fails or is missing', async () => {
 	const {provider} = await setUp({answers: {}});
 	await expect(provider.count()).rejects.toMatchObject({code: 'provider'});
 	const nothing = createAmdProvider({
@@ -266,7 +266,7 @@ test('the AMD provider fails with an error when it counts GPUs without amd-smi',
 	await expect(nothing.count()).rejects.toMatchObject({message: 'amd-smi was not found.'});
 });
 
-test('the AMD provider repeats an incomplete query of constant values, such as names, after a minute', async () => {
+test('after a minute, the AMD provider repeats an incomplete query of constant values such as names', async () => {
 	let nowMs = 0;
 	const asked: string[] = [];
 	const run: RunTool = async (_command, [command = '']) => {

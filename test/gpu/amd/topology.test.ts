@@ -55,7 +55,7 @@ test('readAmdSmiLinks reads the topology format of older ROCm versions', () => {
 	]);
 });
 
-test('readRocmSmiLinks completes a table that lists each pair of GPUs once', () => {
+test('readRocmSmiLinks returns both directions of each link, although the table lists only one direction', () => {
 	const system = {
 		'(Topology) Weight between DRM devices 0 and 1': '15',
 		'(Topology) Hops between DRM devices 0 and 1': '1',
@@ -91,7 +91,7 @@ test('an invalid topology has no links', () => {
 	expect(readAmdSmiLinks([[strange]], none)?.[0]).toEqual([undefined, undefined, undefined, 'XGMI']);
 });
 
-test('the AMD provider reads links between GPUs only on request', async () => {
+test('the AMD provider returns the links between GPUs in the order in which programs number the GPUs', async () => {
 	// Programs number these two GPUs in reverse order.
 	const list = json([
 		{...listOf(0), node_id: 5},

@@ -39,7 +39,7 @@ const withWord = (path: string, word: string) => {
 	return readGpus({metric: new Map([[0, metric]]), fixed: new Map(), list: new Map()})[0];
 };
 
-test('an error in place of a value of amd-smi means a broken GPU only in a vital field', () => {
+test('an error that amd-smi prints in place of a value means a broken GPU only if the field is vital', () => {
 	for (const [path, name] of paths) {
 		for (const word of statuses) {
 			const gpu = withWord(path, word);
@@ -64,7 +64,7 @@ const card: Readonly<Record<string, string>> = {
 	'VRAM Total Used Memory (B)': '2097152',
 };
 
-test('an error in place of a value of rocm-smi means a broken GPU, except for fan and power', () => {
+test('an error that rocm-smi prints in place of a value means a broken GPU, except in the fields for fan and power', () => {
 	const failureWith = (key: string, word: string) => {
 		const {metric} = readCards({card0: {...card, [key]: word}});
 		return readGpus({metric, fixed: metric, list: metric})[0]?.failure;

@@ -83,7 +83,7 @@ test('a lost GPU or a required reset in any field of nvidia-smi means a broken G
 	);
 });
 
-test('an error in place of a value of nvidia-smi means a broken GPU only in a vital field', () => {
+test('an error that nvidia-smi prints in place of a value means a broken GPU only if the field is vital', () => {
 	fc.assert(
 		fc.property(fieldsAndField, fc.constantFrom(...errorWords), ([fields, field], word) => {
 			expect(verdictOf(read(fields, {[field]: word}))).toEqual(

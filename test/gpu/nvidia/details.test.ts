@@ -96,7 +96,7 @@ test('parseDetails returns readings that the CSV tables of nvidia-smi lack', () 
 	});
 });
 
-test('attachParts assigns a process to its MIG instance, or to none if it runs on two', () => {
+test('attachParts assigns a process to its MIG instance, or to no instance if the process runs on two', () => {
 	const on = (pid: number, part: number | string) =>
 		`<process_info><gpu_instance_id>${part}</gpu_instance_id><compute_instance_id>0</compute_instance_id><pid>${pid}</pid><type>C</type><used_memory>9 MiB</used_memory></process_info>`;
 	const processes = [on(77, 5), on(78, 'N/A'), on(79, 1), on(79, 5)].join('');

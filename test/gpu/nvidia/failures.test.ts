@@ -48,7 +48,7 @@ test('a hanging process query does not affect the readings of the GPUs', async (
 	expect(warnings).toEqual([expect.stringContaining('did not answer')]);
 });
 
-test('nvidia-smi is not started again while a hanging one cannot be killed', async () => {
+test('nvidia-smi is not started again while a hanging nvidia-smi cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const hung: ToolOutcome = {stdout: '', stderr: '', failure: 'timed-out', ended};
 	const run = vi.fn<RunTool>(async (_command, [query = '']) =>
@@ -105,7 +105,7 @@ test.each([
 	['', 255, /exited with 255\.$/v],
 	['what is this\n', 0, /printed no table of GPUs\.$/v],
 	[fixture('gpus/none.csv'), 0, /printed no table of GPUs\.$/v],
-])('the failure of nvidia-smi that prints %j and exits with %i is explained', async (text, exitCode, message) => {
+])('the failure of a scan is explained if nvidia-smi prints %j and exits with %i', async (text, exitCode, message) => {
 	for (const stream of ['stdout', 'stderr'] as const) {
 		const {gpus, failure} = await observe({gpus: {[stream]: text, exitCode}, processes: {[stream]: text, exitCode}});
 		expect(gpus).toEqual([]);

@@ -95,7 +95,7 @@ test('parseGpuTable leaves unknown readings undefined and keeps what nvidia-smi 
 	]);
 });
 
-test('parseGpuTable reports a GPU whose handle nvidia-smi cannot open once, in order', () => {
+test('parseGpuTable returns one failed GPU, in its place, for a GPU whose handle nvidia-smi cannot open', () => {
 	const {gpus, remarks} = parse('gpus/one-without-a-handle.csv');
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([
@@ -132,7 +132,7 @@ test('parseGpuTable marks a GPU as failed if another line reports an error of it
 	expect(gpus).toMatchObject([{index: 0, uuid: uuid(0), failure: `${noHandle}: Unknown Error`}]);
 });
 
-test('parseGpuTable reports a GPU that needs a reset as broken although it reports 0 MiB', () => {
+test('parseGpuTable reports a GPU as broken if the GPU needs a reset, although 0 MiB are in use', () => {
 	expect(parse('gpus/one-requires-reset.csv').gpus).toMatchObject([
 		{
 			index: 0,

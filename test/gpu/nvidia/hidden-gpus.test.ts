@@ -97,7 +97,7 @@ test('readings in an isolated job belong to the GPUs with the same PCI addresses
 	expect(await provider.readLinks!()).toBeUndefined();
 });
 
-test('a scan in an isolated job checks only once which GPU devices it can open', async () => {
+test('scans in an isolated job check only once which GPU devices the job can open', async () => {
 	const {provider, run} = await providerOf({minors: [0, 1], opening: [1], seen: [1]});
 	await provider.observe();
 	await provider.observe();

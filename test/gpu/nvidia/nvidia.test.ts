@@ -171,7 +171,7 @@ test("the NVIDIA provider counts the GPUs in the driver's list without running n
 	expect(run.mock.calls.map(([command]) => command)).toEqual(['grep']);
 });
 
-test('the NVIDIA provider reports the reason if it cannot count GPUs because the driver finds none', async () => {
+test('counting GPUs with the NVIDIA provider fails with the reason if the driver finds no GPU', async () => {
 	const {provider} = await setUp({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	await expect(provider.count()).rejects.toMatchObject({
 		code: 'provider',

@@ -56,7 +56,7 @@ test('attachProcesses finds process columns by name, in any order', async () => 
 	]);
 });
 
-test('attachProcesses leaves the process list of a GPU unknown if it has hidden processes', async () => {
+test('attachProcesses reports that the process list of a GPU with hidden processes is unknown or incomplete', async () => {
 	const {gpus} = await attach('processes/insufficient-permissions.csv');
 	expect(gpus).toMatchObject([
 		{processes: [{pid: 41}], unknown: {processes: '[Insufficient Permissions]'}},
@@ -84,7 +84,7 @@ test('attachProcesses lists a process on two MIG instances of a GPU once', async
 	]);
 });
 
-test('attachProcesses leaves all processes unknown if one is on an unlisted GPU', async () => {
+test('attachProcesses leaves all processes unknown if one process is on an unlisted GPU', async () => {
 	const {gpus, strays} = await attach('processes/gpu-not-listed.csv');
 	expect(strays).toBe(1);
 	expect(gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);

@@ -99,7 +99,7 @@ test('parseGpuTable reads a required reset from drivers without the field gpu_re
 	]);
 });
 
-test('nvidia-smi of driver 550 is queried again for a required reset if its version was unknown', async () => {
+test('if the driver version was unknown, nvidia-smi of driver 550 is queried again with the field for a required reset', async () => {
 	const known = gpuFields(new Set(), 550);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before: refuseAllBut(known)}});
 	await provider.observe();
@@ -171,7 +171,7 @@ test('readDriverMajor reads the driver version from the kernel module', async ()
 	expect(readDriverMajor(file)).toBeUndefined();
 });
 
-test('an old nvidia-smi is queried only once more without all the fields that it rejects', async () => {
+test('if an old nvidia-smi rejects several fields, the second query omits all of them', async () => {
 	const known = gpuFields(new Set(), 440);
 	const before = refuseAllBut(known);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before}});

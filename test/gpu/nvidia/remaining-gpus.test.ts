@@ -44,7 +44,7 @@ esac`;
 	return {seen: await provider.observe(), calls: await stub.calls()};
 };
 
-test('a scan queries the other GPUs by name if one GPU is lost', async () => {
+test('if one GPU is lost, a scan lists the GPUs once and queries the other GPUs', async () => {
 	const {seen, calls} = await scanOf(listing);
 	expect(seen.failure).toBeUndefined();
 	expect(seen.gpus).toMatchObject([

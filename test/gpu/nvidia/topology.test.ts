@@ -20,7 +20,7 @@ Legend:
   SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
 `;
 
-test('parseTopology returns the links between GPUs, without those of a network card', () => {
+test('parseTopology returns the links between GPUs, without the links of a network card', () => {
 	expect(parseTopology(table)).toEqual([
 		[undefined, 'NV18', 'SYS'],
 		['NV18', undefined, 'NODE'],

@@ -8,7 +8,7 @@ const call = {command: 'tool', args: ['-a']};
 const options = {timeoutMs: 5000};
 const said = (stdout: string): ToolOutcome => ({stdout, stderr: '', exitCode: 0});
 
-test('startEarly lets the same call use the output of the early run once', async () => {
+test('startEarly gives the output of the early run only to the first call with the same arguments', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	const early = startEarly(run, [call], monotonicMs);
 	expect(await early.run('tool', ['-b'], options)).toMatchObject({stdout: 'later'});
@@ -31,7 +31,7 @@ test('startEarly runs the GPU tool again if the early run is too old', async () 
 	expect(await early.run('tool', ['-a'], options)).toMatchObject({stdout: 'later'});
 });
 
-test('the caller that uses the output of an early run sets the time limit', async () => {
+test('the caller that uses the output of an early run sets the time limit of the run', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const started = monotonicMs();
 	expect(await early.run('sleep', ['600'], {timeoutMs: 100})).toMatchObject({failure: 'timed-out', signal: 'SIGTERM'});

@@ -53,7 +53,7 @@ test('nameOf runs getent only once for a network account', async () => {
 	expect(ask.mock.calls.map(([command, args]) => [command, ...args])).toEqual([['getent', 'passwd', '5000']]);
 });
 
-test('nameOf returns the number of an unknown uid and looks it up again after a minute', async () => {
+test('nameOf returns the digits of an unknown uid, and looks up the uid again after a minute', async () => {
 	const {users, ask, wait} = await setUp({exitCode: 2});
 	expect(await users.nameOf(5000)).toBe('5000');
 	wait(59_000);

@@ -147,7 +147,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(openedIn(split, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
 	});
 
-	test.skipIf(fence === 'bwrap')("denies a copy of another GPU's device node and creating one", async () => {
+	test.skipIf(fence === 'bwrap')("forbids a job to copy another GPU's device node or to open a copy", async () => {
 		const other = path.join(directory, `other-${fence}`);
 		const foreign = path.join(box.root, box.gpus[1]!.nodes[0]!);
 		const made = spawnSync('sh', ['-c', 'mknod "$0" c $(stat -c "0x%t 0x%T" "$1")', other, foreign], {
@@ -251,7 +251,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		await eventually(() => groupsOf(fence, pid) === 0);
 	});
 
-	test('without root is refused, except with bubblewrap', async () => {
+	test('is refused for an account other than root, except with bubblewrap', async () => {
 		const [answer] = await ask(fence, [{...one(), command: ['true']}], {account: 54_321});
 		expect(answer).toMatchObject(fence === 'bwrap' ? {fence, end: 0} : {problem: {kind: 'needs-root', fence}});
 	});

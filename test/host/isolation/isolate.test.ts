@@ -196,7 +196,7 @@ describe.runIf(canMakeDevices())('isolation for an account other than root', () 
 		expect(isolated!.output).toBe(plain!.output);
 	});
 
-	test("does not hide the job's processes from the check for a leftover bubblewrap", async () => {
+	test('lets the job see other processes of the machine, so that the previous test can find a leftover bubblewrap', async () => {
 		const leftOver = spawn('sh', ['-c', 'sleep 600; :', box.root], {stdio: 'ignore', detached: true});
 		try {
 			await once(leftOver, 'spawn');
@@ -323,7 +323,7 @@ describe.runIf(canMakeDevices())('isolation for an account other than root', () 
 });
 
 test.runIf(canMakeDevices())(
-	'isolation for root keeps all accounts of the job, because root needs no user namespace',
+	'an isolated job of root can use all uids, because root needs no user namespace',
 	async () => {
 		const granted = [{index: 3, pciBusId: box.gpus[3]!.pciBusId}];
 		const [opened, map] = await ask(

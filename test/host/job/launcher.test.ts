@@ -50,7 +50,7 @@ const names = fc.string({unit: fc.constantFrom(...'aB9_%.-'), maxLength: 8}).map
 describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsSync(shell)))(
 	'the launcher of jobs, run by %s,',
 	(shell) => {
-		test('passes on arguments and environment byte for byte', async () => {
+		test('passes arguments and environment to the program byte for byte', async () => {
 			await fc.assert(
 				fc.asyncProperty(
 					// The launcher handles words that are all ASCII separately.
@@ -84,7 +84,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 			);
 		}, 60_000);
 
-		test.each(['\u{DCE9}', 'e'])('passes on two megabytes of arguments that contain %j', async (letter) => {
+		test.each(['\u{DCE9}', 'e'])('passes two megabytes of arguments with %j to the program', async (letter) => {
 			const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf${letter}`);
 			const {said, pid, exitCode} = await started(
 				['/bin/sh', '-c', 'echo $$; cat /proc/$$/cmdline', 'sh', ...words],

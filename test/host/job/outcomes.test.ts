@@ -91,7 +91,7 @@ test('the wrapper does not end processes that the job leaves running', async () 
 	await gone(left);
 });
 
-test('the wrapper passes on file descriptors, as <(...) requires', async () => {
+test('the job inherits file descriptors from the wrapper, as <(...) requires', async () => {
 	const stage = await createStage();
 	const child = stage.script('chg -- cat <(echo one) /dev/fd/9 9<<<two');
 	expect(await text(child.stdout)).toBe('one\ntwo\n');
@@ -193,7 +193,7 @@ test.each([
 	['./no-interpreter', 127],
 	['./plain/tool', 126],
 	['./bin', 126],
-])('the command %s is rejected with exit code %d', async (command, exitCode) => {
+])('the command %s is refused with exit code %d', async (command, exitCode) => {
 	const ran = await runThere(command);
 	expect(ran.exitCode).toBe(exitCode);
 	expect(ran.reports).toMatchObject([

@@ -153,7 +153,7 @@ test('resizing the terminal sends the job one SIGWINCH', async () => {
 	await terminal.shows('code 0');
 });
 
-test.skipIf(!has('python3'))('a Python prompt works the same with and without the wrapper', async () => {
+test.skipIf(!has('python3'))('a Python prompt that runs as a job has a terminal and survives Ctrl-C', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- python3 -q; echo code $?');
 	await terminal.shows('>>> ');
@@ -174,7 +174,7 @@ test.skipIf(!has('python3'))('a Python prompt works the same with and without th
 	await terminal.shows('code 3');
 });
 
-test.skipIf(!has('vim'))('vim as a job can be stopped, resumed and saved from', async () => {
+test.skipIf(!has('vim'))('vim as a job can be stopped and resumed, and then save its file', async () => {
 	const stage = await createStage({'text.txt': 'hello\n'});
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -209,7 +209,7 @@ test('an interactive shell as a job has job control and gives the terminal back 
 	await terminal.shows('code 4');
 });
 
-test('a pipe through the job passes all data', async () => {
+test('a pipe through the job passes the data to the last line', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');

@@ -115,7 +115,7 @@ test('the time limit ends a job that keeps starting processes', async () => {
 	await gone(job);
 });
 
-test('the time limit signals no other process of the process group', async () => {
+test('the time limit sends no signal to processes of the same process group outside the job', async () => {
 	const stage = await createStage();
 	const child = stage.script('./counter.mjs & chg timeout 0.2 -- sleep 600; kill -USR2 $!; wait; exit 0');
 	const exit = once(child, 'exit');

@@ -162,7 +162,7 @@ test('a mail is passed to sendmail, or to mail if sendmail is missing', async ()
 	expect(await deliver(request, having('sendmail'))).toEqual(failed('it ended with exit code 75'));
 });
 
-test('a desktop notification is sent on the session bus, if there is one', async () => {
+test('a desktop notification is sent on the session bus, and a missing session bus is reported', async () => {
 	const place = directory();
 	const out = path.join(place, 'out');
 	const program = path.join(place, 'notify-send');

@@ -115,7 +115,7 @@ test('a missing or hidden process has no details', async () => {
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('each scan reads the details of every visible process once', async () => {
+test('one call of ps finds the owners of several processes, and is repeated after a minute', async () => {
 	const directory = await createFiles({});
 	const run = vi.fn<typeof runTool>(async (_command, args) => ({
 		stdout: args.at(-1)?.includes('8') ? '    8     0\n' : '',

@@ -33,7 +33,7 @@ function startShell(script: string): ChildProcess & {readonly pid: number} {
 
 const groups: number[] = [];
 
-test('livenessOfOrphans returns "alive" until all processes that a dead process left have ended', async () => {
+test('livenessOfOrphans returns "alive" until all processes that a dead process left behind have ended', async () => {
 	const shell = startShell('sleep 600 >/dev/null & echo $!; read');
 	const dead = {...childIdentity(shell.pid), group: groupOf(shell.pid)};
 	const [line] = (await once(shell.stdout!.setEncoding('utf8'), 'data')) as [string];

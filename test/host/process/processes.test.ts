@@ -78,7 +78,7 @@ test('liveness reports a process as dead if a later process has its pid', () => 
 	expect(liveness([{...identity, startTicks: (identity.startTicks ?? 0) - 1}])).toEqual(['dead']);
 });
 
-test('liveness distinguishes a stopped process from a running one', async () => {
+test('liveness distinguishes a stopped process from a running process', async () => {
 	const {child, identity} = start('sleep', '600');
 	child.kill('SIGSTOP');
 	await becomes(identity, 'stopped');
@@ -124,7 +124,7 @@ test('liveness reports a pid in another namespace as unknown', () => {
 	expect(liveness([{pid: 4_000_000, startTicks: 5, namespace: '1'}])).toEqual(['unknown']);
 });
 
-test('liveness cannot compare start times from another time namespace', async () => {
+test('liveness returns "unknown" for a running pid whose start time is from another time namespace', async () => {
 	const {child, identity} = start('sleep', '600');
 	const elsewhere = {...identity, timeNamespace: '1'};
 	expect(liveness([elsewhere, {...elsewhere, startTicks: identity.startTicks! - 100_000}])).toEqual([

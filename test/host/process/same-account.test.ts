@@ -6,7 +6,7 @@ import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {childIdentity, ownIdentity, runsAsCaller} from '../../../source/host/process/processes.js';
 
-test('runsAsCaller is true for this process and false for one with another start time', () => {
+test('runsAsCaller is true for this process, and false for a process with another start time', () => {
 	const self = ownIdentity();
 	expect(runsAsCaller(self)).toBe(true);
 	expect(runsAsCaller({...self, startTicks: self.startTicks! + 1})).toBe(false);

@@ -58,7 +58,7 @@ describe.each(shells)('the ssh script in %s', (shell) => {
 		);
 	});
 
-	test('starts in the given directory or reports that it is missing', () => {
+	test('starts in the given directory, or reports that the directory is missing', () => {
 		expect(run(scriptFor({directory, words: ['x']})).stdout).toBe(`${directory}\nx\0`);
 		expect(run(scriptFor({directory: "/it's gone", words: ['x']}))).toMatchObject({
 			stdout: '/\nx\0',

@@ -11,7 +11,7 @@ const secrets = {
 };
 const isSecret = /correct-horse|battery-staple/v;
 
-test('withoutSecrets keeps a Redis address without a password, for canhazgpu within a job', () => {
+test('withoutSecrets keeps a Redis address that contains no password, so that canhazgpu works within a job', () => {
 	const plain = {
 		CANHAZGPU_REDIS_URL: 'redis://box:6379/3',
 		CANHAZGPU_REDIS_PASSWORD_FILE: '/etc/secret',

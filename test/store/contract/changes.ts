@@ -8,7 +8,7 @@ export function changeContract({store, harness}: Subject): void {
 		const attempt = (number: number, index: number, id = 'change-1') =>
 			plan({writes: [leaseWrite(index)], audit: [audit()], change: {id, attempt: number}});
 
-		test('are carried out at most once, in whatever order they arrive', async () => {
+		test('lead to at most one commit, in whatever order they arrive', async () => {
 			await write(store(), poolWrite(4));
 			const other = await harness().open();
 			expect((await store().read({change: 'change-1'})).attemptDone).toBeUndefined();
@@ -30,7 +30,7 @@ export function changeContract({store, harness}: Subject): void {
 			expect(snapshot.gpus.every(({kind}) => kind === 'free')).toBe(true);
 		});
 
-		test('are recorded only if they were carried out', async () => {
+		test('are recorded only if they succeeded', async () => {
 			await write(store(), poolWrite(4));
 			const late = {...attempt(1, 0), expect: [{kind: 'pool', gpuCount: 5} as const]};
 			expect(await store().commit(late)).toBe('conflict');

@@ -25,7 +25,7 @@ export function drainContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('return on every connection what was written', async () => {
+		test('are returned as written on every connection', async () => {
 			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
 			const other = await harness().open();
 			expect(await other.read()).toMatchObject({drains, alerts});
@@ -73,7 +73,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).overuse).toEqual([]);
 		});
 
-		test('keep the reservations that went back in the same record as the alerts, even if there is no alert', async () => {
+		test('include the reservations that went back to the pool in the alerts record, even if there is no alert', async () => {
 			const returned = [
 				{
 					account: 'ada',

@@ -22,7 +22,7 @@ async function listen(store: Store): Promise<{heard: Heard; stop: () => Promise<
 
 export function eventContract({store, harness}: Subject): void {
 	describe('the events of a store', () => {
-		test('reach the process that caused them and all others', async () => {
+		test('reach the connection that caused them and all other connections', async () => {
 			const other = await harness().open();
 			const {heard: own, stop: stopOwn} = await listen(store());
 			const {heard, stop: stopOther} = await listen(other);

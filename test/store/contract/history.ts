@@ -117,7 +117,7 @@ export function historyContract({store, harness}: Subject): void {
 	describe("the time of a user's last use of each GPU", () => {
 		const lastUsed = async (user: string) => [...(await store().read({user})).lastUsed].toSorted(([a], [b]) => a - b);
 
-		test('is when that user last released the GPU', async () => {
+		test('is the time at which that user last released the GPU', async () => {
 			await append(
 				{gpuId: 0, endTime: recent},
 				{gpuId: 0, endTime: recent + 20.5},

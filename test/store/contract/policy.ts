@@ -17,7 +17,7 @@ export function policyContract({store, harness}: Subject): void {
 			expect(snapshot).not.toHaveProperty('policyProblem');
 		});
 
-		test('returns on every connection what was written', async () => {
+		test('is returned as written on every connection', async () => {
 			await write(store(), poolWrite(2), {kind: 'policy', policy});
 			const other = await harness().open();
 			expect((await other.read()).policy).toEqual(policy);

@@ -70,7 +70,7 @@ export function recordContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('contain the release time of a freed GPU, if there is one', async () => {
+		test('contain the release time of a freed GPU, if the time is known', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), leaseWrite(1));
 			await write(
 				store(),
@@ -82,7 +82,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(gpus[1]).toEqual({kind: 'free', index: 1, raw: undefined});
 		});
 
-		test('contain the id of the lease that ended on a freed GPU and the reason', async () => {
+		test('contain the id of the lease that ended on a freed GPU, and the reason for the end', async () => {
 			const ended = {reason: 'released', leaseId: 'lease-1'};
 			await write(store(), poolWrite(1), {kind: 'free', index: 0, lastReleased: start, ended});
 			expect((await store().read()).gpus[0]).toMatchObject({kind: 'free', lastReleased: start, ended});
@@ -127,7 +127,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(stateOf(await store().read())).toEqual(before);
 		});
 
-		test('are not changed by an empty plan', async () => {
+		test('accept a commit with an empty plan', async () => {
 			expect(await store().commit(plan({}))).toBe('done');
 		});
 	});
@@ -166,7 +166,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(await collect(store().history(0, start * 2))).toEqual([]);
 		});
 
-		test('match the records that were read until somebody changes them', async () => {
+		test('match the records that were read, until one of these records changes', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
 			const {gpus, queue} = await store().read();
 			const expectations: readonly Expectation[] = [

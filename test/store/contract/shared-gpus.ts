@@ -51,7 +51,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'memory_mib is missing'});
 		});
 
-		test('contains all MIG instances, and older versions read it as a reservation', async () => {
+		test('contains all MIG instances, in a form that older versions read as a reservation', async () => {
 			const held = (user: string, number: number) =>
 				lease({
 					user,
@@ -81,7 +81,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'mig is missing'});
 		});
 
-		test('leads to usage records with the requested memory of each share', async () => {
+		test('goes with usage records that keep the requested memory of a share', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			await write(store(), poolWrite(2));
 			await store().commit(plan({usage: [usage({startTime: now - 60, endTime: now, memoryMiB: 8192})]}));

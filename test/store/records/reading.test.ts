@@ -87,7 +87,7 @@ describe('the record of a free GPU', () => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased});
 	});
 
-	test('contains the id of the lease that ended and the reason', () => {
+	test('contains the id of the lease that ended, and the reason for the end', () => {
 		const raw = '{"last_released":1751301278,"ended":{"reason":"expired","lease_id":"l","by":"eve"}}';
 		expect(decodeGpu(4, raw)).toMatchObject({kind: 'free', ended: {reason: 'expired', leaseId: 'l'}});
 		expect(decodeGpu(4, '{"ended":{"reason":"later"}}')).toEqual({
@@ -154,7 +154,7 @@ describe('the record of a lease', () => {
 		expect(read(fields)).toMatchObject({kind: 'garbage', problem});
 	});
 
-	test('has an unknown boot id if version 0.1.0 could not read one', () => {
+	test('has an unknown boot id if version 0.1.0 could not read the boot id', () => {
 		expect(read({machine: 'm', boot_id: 'no-boot-id-m'})).toMatchObject({kind: 'leased', lease: {bootId: undefined}});
 		expect(read({machine: 'm', boot_id: 'b'})).toMatchObject({kind: 'leased', lease: {bootId: 'b'}});
 	});

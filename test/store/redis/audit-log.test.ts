@@ -37,7 +37,7 @@ describe('an unavailable audit log in Redis', () => {
 		await server.stop();
 	});
 
-	test('does not prevent grants if the account may not use streams or the key has another type', async () => {
+	test('does not prevent grants if the account may not use streams or the key has the wrong type', async () => {
 		const server = await startRedis();
 		const client = new Redis({port: server.port});
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-@stream');

@@ -50,7 +50,7 @@ describe('the connection to Redis', () => {
 		return {heard, stop};
 	};
 
-	test('sends one request for a read and one for a commit', async () => {
+	test('sends one request for a read, and one request for a commit', async () => {
 		// By now the other connections have finished their own requests.
 		await store.read();
 		await client.config('RESETSTAT');
@@ -180,7 +180,7 @@ describe('the connection to Redis', () => {
 		await hasty.close();
 	});
 
-	test('fails commands in time if the server stops responding, and later recovers', async () => {
+	test('fails commands within 6 s if the server stops responding, and later recovers', async () => {
 		await write(store, poolWrite(1));
 		const {heard, stop} = await listen();
 		process.kill(server.pid(), 'SIGSTOP');

@@ -43,7 +43,7 @@ describe("the cache of each user's last use of each GPU", () => {
 		expect(await lastUsed('bob')).toEqual([]);
 	});
 
-	test('is not used after a record of the Go canhazgpu until a hundred newer records exist', async () => {
+	test('is not used after the Go canhazgpu has added a usage record, until a hundred newer records exist', async () => {
 		await append({gpuId: 4, endTime: recent});
 		await appendAsPeer('alice', 5, recent + 1);
 		expect(await lastUsed('alice')).toEqual([
@@ -85,7 +85,7 @@ describe("the cache of each user's last use of each GPU", () => {
 		]);
 	});
 
-	test('starts again empty after one commit adds more usage records than a read searches', async () => {
+	test('is emptied when one commit adds more usage records than a single read covers', async () => {
 		await append(...Array.from({length: 2000}, (_, index) => ({gpuId: index, endTime: recent + index})));
 		expect(await isBelieved('alice')).toBe(false);
 		expect(await lastUsed('alice')).toHaveLength(100);
@@ -101,7 +101,7 @@ describe("the cache of each user's last use of each GPU", () => {
 		expect(await lastUsed('user 1099')).toEqual([[0, recent + 1099]]);
 	});
 
-	test('is ignored if its key has another type', async () => {
+	test('is ignored if its key has the wrong type', async () => {
 		await redis.client.set(lastUse, 'x');
 		expect(await append({gpuId: 4, endTime: recent})).toBe('done');
 		expect(await lastUsed('alice')).toEqual([[4, recent]]);

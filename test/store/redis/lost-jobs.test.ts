@@ -82,7 +82,7 @@ const jobsOf = async (world: World) =>
 	);
 
 test(
-	'a job waits for a job whose wrapper puts its record back, and is cancelled if the other job had ended',
+	'after Redis lost its data, a job still waits for a running job, but is cancelled if it waits for an ended job',
 	{timeout: 60_000},
 	async () => {
 		const {world, keep, wait, restartEmpty} = await start();

@@ -4,7 +4,7 @@ import {emptyRedis} from './_empty-redis.js';
 
 const redis = emptyRedis();
 
-describe('a Redis key of another type', () => {
+describe('a Redis key of the wrong type', () => {
 	test('makes the record of its GPU invalid', async () => {
 		await write(redis.store, poolWrite(2), leaseWrite(1));
 		await redis.client.rpush('canhazgpu:gpu:0', 'x');

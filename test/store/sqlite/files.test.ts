@@ -151,7 +151,7 @@ describe('the SQLite store rejects', () => {
 		});
 	});
 
-	test('a network file system before it creates a file there', async () => {
+	test('a network file system before the store creates a file on it', async () => {
 		await expect(open({create: true, typeOf: () => 0x69_69})).rejects.toMatchObject({code: 'store-unreachable'});
 		expect(embeddedPoolExists(file)).toBe(false);
 	});

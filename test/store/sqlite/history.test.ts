@@ -89,7 +89,7 @@ test('history returns records with notes longer than the current limit', async (
 	expect(await numbers()).toEqual(range(0, count));
 });
 
-test('history skips invalid records and returns all valid ones', async () => {
+test('history skips invalid records and returns all valid records', async () => {
 	insert([
 		...range(0, 100).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const),
 		[firstEnd + 1, '\n\n{"user":\n'],

@@ -99,7 +99,7 @@ test("a terminal's stop signal never stops a background process inside a SQLite 
 	await store.close();
 }, 60_000);
 
-test('many processes that create a SQLite pool concurrently create it once', async () => {
+test('if many processes create the same SQLite pool at the same time, only one of them succeeds', async () => {
 	const file = newFile();
 	const ends = await Promise.all(
 		Array.from({length: 6}, async () =>

@@ -290,7 +290,7 @@ slowTest.each([
 		'contains more than canhazgpu ever writes',
 	],
 ])(
-	'a value larger than canhazgpu writes gives a clear error, not a bug report: %s',
+	'a SQLite pool with longer texts or more rows than canhazgpu ever writes leads to a clear error: %s',
 	async (sql, words) => {
 		const database = new DatabaseSync(file);
 		database.exec(sql);

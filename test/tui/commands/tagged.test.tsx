@@ -119,7 +119,7 @@ test('the key x skips and names a tagged reservation that has changed since its 
 	expect((await owners(box))[2]).toBe('-');
 });
 
-test('the key z restores released GPUs that are still free, and names the others', async () => {
+test('the key z restores the released GPUs that are still free, and names those that are not', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 160, rows: 32}});
 	await session.shows(/> 0 +Mine/v);

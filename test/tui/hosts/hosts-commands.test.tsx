@@ -89,7 +89,7 @@ test('top asks other hosts only while the table of all hosts is shown', async ()
 	await expect.poll(isWatched).toBe(true);
 });
 
-test('the key r on a row of another host reserves there with the command shown in the dialog', async () => {
+test('the key r on a row of another host reserves on that host with the command shown in the dialog', async () => {
 	const {press, shows, run, box} = await open({exitCode: 0, stdout: 'Welcome!\n0,5\n', stderr: ''});
 	await press(...toFar(0), 'r');
 	await shows('Reserve GPUs on far');

@@ -193,7 +193,7 @@ test('canceling a filter in the table of all hosts restores the selection', asyn
 	expect(selectedHostLine(after(typing, 'keep-filter'))?.host).toBe('gpu-box-9');
 });
 
-test('the selection stays on its GPU while hosts appear and disappear above it', async () => {
+test('the selection in the table of all hosts stays on its row when another host appears above', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, [
 		{kind: 'hosts-arrived', known: known.slice(1), nowMs: 1000},
 		'last-line',

@@ -13,7 +13,7 @@ function filtered(chunks: readonly string[]) {
 
 const click = (column: number, row: number): MouseEvent => ({kind: 'click', column, row});
 
-test('the mouse filter recognizes clicks, the wheel and keys between them', () => {
+test('the mouse filter separates clicks and turns of the wheel from keys', () => {
 	expect(filtered(['j\u{1B}[<0;10;5Mk\u{1B}[<0;10;5m\u{1B}[<64;1;1M\u{1B}[<65;300;70M\u{1B}[A'])).toEqual({
 		keys: 'jk\u{1B}[A',
 		events: [click(9, 4), {kind: 'wheel-up', column: 0, row: 0}, {kind: 'wheel-down', column: 299, row: 69}],
@@ -34,12 +34,12 @@ test.each([
 	expect(filtered([`a${bytes}b`])).toEqual({keys: 'ab', events: []});
 });
 
-test('the mouse filter passes on any pasted text, even a mouse report', () => {
+test('the mouse filter leaves pasted text unchanged, even if the text contains a mouse report', () => {
 	const paste = '\u{1B}[200~x\u{1B}[<0;1;1My\u{1B}[201~';
 	expect(filtered([`${paste}\u{1B}[<0;1;1M`])).toEqual({keys: paste, events: [click(0, 0)]});
 });
 
-test('the mouse filter passes on Escape at once, also before a mouse report', () => {
+test('the mouse filter forwards Escape at once, even before a mouse report', () => {
 	expect(filtered(['\u{1B}'])).toEqual({keys: '\u{1B}', events: []});
 	expect(filtered(['\u{1B}\u{1B}[<0;1;1M'])).toEqual({keys: '\u{1B}', events: [click(0, 0)]});
 });
@@ -67,7 +67,7 @@ test('the mouse filter reads the same events however the input is divided into c
 	);
 });
 
-test('the mouse filter passes on no part of a mouse report as a key', () => {
+test('the mouse filter forwards no part of a mouse report as a key', () => {
 	fc.assert(
 		fc.property(fc.string({unit: fc.constantFrom(...'0123456789;<MmA~'), maxLength: 30}), (text) => {
 			const {keys} = filtered([`\u{1B}[<${text}`, '\u{1B}']);

@@ -113,7 +113,7 @@ async function createMarkedBox(): Promise<Box> {
 	return box;
 }
 
-test('the table shows parked GPUs with their process, and GPUs beyond the limit of their account', async () => {
+test('the table shows parked GPUs with their process, and marks GPUs beyond the limit of their account', async () => {
 	const rows = rowsOf(await shown({}, [], await createMarkedBox()), 170);
 	expect(rows[0]).toMatch(/ parked 3h: .*python/v);
 	expect(rows[1]).toMatch(/bob .* beyond limit$/v);
@@ -131,14 +131,14 @@ test.each([
 	expect(textOf(state, <DetailPanel width={110} rows={12} />)).toMatch(words);
 });
 
-test('the message line says when GPUs of the user that are beyond the limit go back', async () => {
+test('the message line says when the GPUs beyond the limit of the user go back to the pool', async () => {
 	const state = await shown({}, [], await createMarkedBox());
 	expect(textOf(state, <MessageLine />)).toMatch(
 		/WARN GPU 2 goes back at 14:42: you hold more than your limit of 1 GPU$/v,
 	);
 });
 
-test('the queue says when an idle reservation goes back, with the same words as queue --why', async () => {
+test('the queue panel says when an idle reservation goes back to the pool', async () => {
 	const state = await shown();
 	const text = textOf(state, <QueuePanel width={150} rows={6} />);
 	expect(text).toMatch(/alice on GPU 0, idle, goes back at 14:44 unless used, or until 18:32/v);

@@ -12,7 +12,7 @@ import {createBox, createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
 
-test('a lower screen hides first the events, then the graphs, the queue and the detail panel', async () => {
+test('on a screen with few lines, the events are hidden before the queue and the detail panel', async () => {
 	const shared = async (more: Size, gpus = 8): Promise<string> => {
 		const {gpus: table = 1, detail = 0, queue = 0, events = 0} = shownRows(await stateOf(await createBox(gpus), more));
 		return `${more.columns}x${more.rows}: table ${table - 1}, detail ${detail}, queue ${queue}, events ${events}`;
@@ -49,7 +49,7 @@ test('a lower screen hides first the events, then the graphs, the queue and the 
 	`);
 });
 
-test('the panels use exactly the lines of the screen, at any size', async () => {
+test('the GPU table keeps room for up to 16 GPUs at any size of the screen', async () => {
 	for (const gpus of [1, 8, 64]) {
 		const state = await stateOf(await createBox(gpus), size);
 		for (let rows = 15; rows <= 90; rows++) {

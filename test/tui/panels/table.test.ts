@@ -233,7 +233,7 @@ test('the selected GPU exists after any sequence of keys', async () => {
 	);
 });
 
-test('the key i without a second sort column explains how to choose one', async () => {
+test('the key i explains how to choose a second sort column if there is none', async () => {
 	const state = await stateOf(await createBox(2), size);
 	for (const begun of [state, after(state, 'focus-processes')]) {
 		const frame = frameOf(after(begun, 'invert-second-sort')).split('\n');

@@ -112,7 +112,7 @@ test('each state of a GPU has its text in the table', async () => {
 	expect(await rowOf(1, {readings: [gpuReading(0, sharing)]})).toMatch(/^> 0 Error .* neither memory nor load/v);
 });
 
-test('a screen without colors has the same text as one with colors', async () => {
+test('a screen without colors has the same text as a screen with colors', async () => {
 	const box = await createScene();
 	const size = {columns: 120, rows: 32};
 	const [mono, colored] = [await stateOf(box, size, {hasColor: false}), await stateOf(box, size, {hasColor: true})];

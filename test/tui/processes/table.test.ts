@@ -35,7 +35,7 @@ const pids = (state: State): readonly number[] => processTable.shown(state).map(
 
 type Row = {readonly id: number; readonly a?: number; readonly b?: string};
 
-test('process rows are sorted by one column and then by a second, with unknown values last', () => {
+test('process rows are sorted by the chosen column, with unknown values last, whatever their previous order', () => {
 	const rows = fc.uniqueArray(
 		fc.record({
 			id: fc.nat(1000),
@@ -72,7 +72,7 @@ test('process rows are sorted by one column and then by a second, with unknown v
 	);
 });
 
-test('withNextSecond cycles the second sort column through all other columns and none', () => {
+test('withNextSecond cycles the second sort column through all other columns, and then to none', () => {
 	const keys = ['a', 'b', 'c'] as const;
 	let sort: SortBy = {by: 'b', isInverted: false};
 	const seen = [];

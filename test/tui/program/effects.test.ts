@@ -100,7 +100,7 @@ test('top loses its queue position soon after it was killed by SIGKILL', async (
 	await eventually(async () => (await queueOf(box)).length === 0);
 });
 
-slowTest('the key R reserves the GPU that a process uses until the key K ends the process', async () => {
+slowTest('the key R reserves the GPU of a process, and the key K ends the process and the reservation', async () => {
 	const {box, stub, job} = await createUsedBox();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);

@@ -142,7 +142,7 @@ slowTest('top draws no colors with NO_COLOR and only ASCII characters with --asc
 	expect(plain.rawSince(0)).toContain('\u{1B}[7m');
 });
 
-test('top prints the status once without a terminal or with --once', async () => {
+test('without a terminal or with --once, top prints the status and exits', async () => {
 	const status = await box.run('status');
 	// A column may be wider a second later.
 	const still = (text: string): string => text.replaceAll(/\b\d+h \d+m \d+s/gv, 'TIME').replaceAll(/ +|─+/gv, ' ');

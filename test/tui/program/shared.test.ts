@@ -14,7 +14,7 @@ const hasSeen =
 		scanShown(screen) >= scans;
 
 slowTest(
-	'three monitors share one scan per interval, and another monitor scans when the scanning one is killed',
+	'three monitors share one scan per interval, and another monitor scans when the scanning monitor is killed',
 	async () => {
 		const box = createBox({CANHAZGPU_STORE: 'embedded'});
 		mkdirSync(box.poolDirectory);

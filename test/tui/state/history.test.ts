@@ -108,7 +108,7 @@ test('the graph history continues after the clock was set back an hour', () => {
 	expect(columnsOf(after, 120_000).at(-1)).toBeCloseTo(0.9);
 });
 
-test('the graph history follows its GPU when the index of the GPU changes', () => {
+test('the graph history of a GPU is not shown for another GPU', () => {
 	const history = filled(2000, 60_000, () => 70);
 	expect(seriesOf(history, 'another', 'utilization', {columns: 2, nowMs: 60_000})).toEqual([undefined, undefined]);
 });

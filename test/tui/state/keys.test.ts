@@ -44,7 +44,7 @@ test('every key in the footer works in its panel or dialog', () => {
 	}
 });
 
-test('the keys j and k only move the selection', () => {
+test('the keys j and k move the selection in the GPU table', () => {
 	expect(intentOf('gpus', 'j')).toBe('line-down');
 	expect(intentOf('gpus', 'k')).toBe('line-up');
 });

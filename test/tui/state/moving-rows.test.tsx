@@ -41,7 +41,7 @@ test.each([
 		'ERR Nothing extended: that reservation of GPU 0 has already ended',
 	],
 	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has already ended'],
-])('the keys x and e do nothing if the reservation became %s (case %#)', async (_, change, open, commit, text) => {
+])('keys x and e do nothing if the reservation was replaced by %s (case %#)', async (_, change, open, commit, text) => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('alice', {leaseId: 'other'})}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);

@@ -26,7 +26,7 @@ test('the selection stays within the pool and in view', async () => {
 	expect(after(last, {kind: 'resized', size: {columns: 80, rows: 15}}).gpus.firstRow).toBe(56);
 });
 
-test('the selection moves when the pool shrinks', async () => {
+test('the selection moves to the last GPU when the pool shrinks', async () => {
 	const state = after(await stateOf(await createBox(64), size), {kind: 'last-line'});
 	const {snapshot} = await stateOf(await createBox(2), size);
 	expect(selectedGpu(after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}))).toBe(1);
@@ -81,7 +81,7 @@ test('typing in a form replaces the suggested value', async () => {
 });
 
 test.each(['-1', '0', '1.5', '2x'])(
-	'the reserve form rejects the count %s without dropping a character',
+	'the reserve form rejects the count %s and keeps every typed character',
 	async (text) => {
 		const open = after(await stateWith(), pressing(reserve));
 		const {dialog} = after(open, {kind: 'typed', text});
@@ -127,7 +127,7 @@ test('requirements typed in the reserve form appear in the request and in the eq
 	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is unknown, or contradicts another word');
 });
 
-test('the equivalent command of a form quotes text for the shell and names a label other than the account', async () => {
+test('the equivalent command of a form quotes text for the shell and includes a label that differs from the account', async () => {
 	const open = after(
 		await stateWith(),
 		pressing(reserve),

@@ -45,7 +45,7 @@ test('top shows no reminder for reservations of other users', async () => {
 	expect(await flashAfter([], [lease('bob', {expiryTime: end, remindedOf: end})])).toBeUndefined();
 });
 
-describe('top says that a reservation went back', () => {
+describe('the message of top that a reservation went back to the pool', () => {
 	const entry = (id: string, changes: Partial<AuditEntry> = {}): AuditEntry => ({
 		id,
 		time: sceneTime,
@@ -65,7 +65,7 @@ describe('top says that a reservation went back', () => {
 
 	const first = entry('1', {kind: 'granted', reason: undefined});
 
-	test('once, with the command that reserves again', async () => {
+	test('appears once, with the command that reserves again', async () => {
 		expect(await flashWith([first], [first, entry('2')])).toEqual({
 			level: 'warning',
 			text: 'your reservation of GPUs 0,1 was idle and went back to the pool',
@@ -75,7 +75,7 @@ describe('top says that a reservation went back', () => {
 		expect(await flashWith([], [first, entry('2')])).toBeUndefined();
 	});
 
-	test('also if it was beyond the limit, and not for reservations of others or that ended otherwise', async () => {
+	test('appears for a reservation beyond the limit, but not for reservations of others or after another end', async () => {
 		expect(await flashWith([first], [first, entry('2', {reason: 'beyond-limit'})])).toMatchObject({
 			text: 'your reservation of GPUs 0,1 was beyond your limit and went back to the pool',
 		});

@@ -122,7 +122,7 @@ test('DataTable without rows shows its text for an empty table below the head', 
 	expect(drawn(table({empty}))).not.toContain('no jobs');
 });
 
-test('DataTable with two blocks draws a head for each block and fills one after another', () => {
+test('DataTable with two blocks draws a head above each block, and fills the first block before the second', () => {
 	expect(blockWidthOf(35, 2)).toBe(16);
 	expect(drawn(table({blocks: 2, width: 35, height: 3, selected: 2}))).toBe(
 		lines('   ID  OWNER     │    ID  OWNER', '    1  alice     │ >  10  carol', '    2  bob       │    11  a very …'),
@@ -166,7 +166,7 @@ test('DataTable reports clicks on rows and on column titles', async () => {
 	unmount();
 });
 
-test('DataTable passes on a click below the last row', async () => {
+test('DataTable does not handle a click below the last row', async () => {
 	const targets = createMouseTargets();
 	const onRow = vi.fn<(index: number) => void>();
 	const {unmount} = render(<MouseContext value={targets}>{table({firstRow: 2, height: 5, onRow})}</MouseContext>);

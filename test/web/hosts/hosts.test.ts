@@ -109,7 +109,7 @@ test('host streams send each answer at once, and a dead host delays neither othe
 	]);
 });
 
-test('host streams never query a host twice at a time, however clients and requests change', async () => {
+test('host streams never query a host twice at the same time, even if clients come and go', async () => {
 	const world = createWorld({a: 3});
 	for (let step = 0; step < 40; step++) {
 		const {unsubscribe} = subscribe(world);
@@ -123,7 +123,7 @@ test('host streams never query a host twice at a time, however clients and reque
 	expect(world.asked.map(([, at]) => at)).toEqual([0, 8, 16]);
 });
 
-test('a host that fails keeps its previous answer with its age', async () => {
+test('after a host has failed, its last answer and the time of that answer are kept', async () => {
 	const world = createWorld({a: 1});
 	const {last, unsubscribe} = subscribe(world);
 	await world.clock.pass(2);
@@ -142,7 +142,7 @@ test('a host that fails keeps its previous answer with its age', async () => {
 	expect(world.hosts.known()).toMatchObject([failed]);
 });
 
-test('host streams send a new page all known answers at once', async () => {
+test('host streams send all known answers at once to a page that opens', async () => {
 	const world = createWorld({a: 1, b: 2});
 	const sent: Array<{to: readonly string[]; hosts: readonly Row[]}> = [];
 	const streams = createHostStreams<string>(world.hosts, world.clock.monotonicMs, (pages, json) => {

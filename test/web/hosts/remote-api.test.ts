@@ -107,7 +107,7 @@ slowTest.each([
 	expect(received.includes('python')).toBe(commands !== 'none');
 });
 
-slowTest('a server that is open to the network shows only the names of programs by default', async () => {
+slowTest('a server that is open to the network says that it shows short command lines by default', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWith(box, {}, ['--host', '0.0.0.0']);
 	await eventually(() => web.stderr().includes('(web.commands: short)'));

@@ -48,7 +48,7 @@ describe.skipIf(!canBeOthers)('web --mine with jobs of several accounts', () => 
 		return stdout.trim();
 	};
 
-	test('cancels and retries a job of its account once, with an event for each, and the record says who', async () => {
+	test('cancels and retries a job of its account only once, and names the account in the job and in the events', async () => {
 		const {page, job, events} = await start(alice);
 		const counter = path.join(accounts.homeOf(alice), 'starts');
 		const id = await submit(alice, '', 'sh', '-c', `echo $WEB_TEST >> ${counter}; exec sleep 600`);

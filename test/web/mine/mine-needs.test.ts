@@ -156,7 +156,7 @@ const splitTool = `case "$*" in
 *) echo '<?xml version="1.0" ?><nvidia_smi_log><gpu id="00000000:02:00.0"><uuid>GPU-1</uuid><mig_mode><current_mig>Enabled</current_mig></mig_mode><mig_devices><mig_device><index>0</index><gpu_instance_id>1</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device><mig_device><index>1</index><gpu_instance_id>5</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device></mig_devices><processes></processes></gpu></nvidia_smi_log>';;
 esac`;
 
-test('web --mine grants an instance even if nvidia-smi reports its details only with -q -x and -L', async () => {
+test('web --mine grants a MIG instance even if nvidia-smi reports its details only with -q -x and -L', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const environment = {PATH: stubTool(box, 'nvidia-smi', splitTool).searchPath};

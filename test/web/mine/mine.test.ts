@@ -120,7 +120,7 @@ test('web --mine names the wrong input in its error and changes nothing', async 
 	expect(await held()).toEqual([]);
 });
 
-test('each action of web --mine acts like its command, once for each request id', async () => {
+test('each action of web --mine has the effect of its command, once for each request id', async () => {
 	const id = crypto.randomUUID();
 	const request = {id, gpus: [1, 2], duration: '1h', note: 'from the page'};
 	const [first, again] = await Promise.all([page.act('reserve', request), page.act('reserve', request)]);
@@ -216,7 +216,7 @@ test('web --mine undoes a release once, with the same end and note, unless someb
 	await box.run('release --gpu-ids 1,2');
 });
 
-test('a second web --mine is refused, and a new one replaces the socket of a dead server', async () => {
+test('a second web --mine is refused, and a new web --mine replaces the socket of a dead server', async () => {
 	const environment = {XDG_RUNTIME_DIR: runtime.directory};
 	const second = await box.run('web --mine', environment);
 	expect(second).toMatchObject({exitCode: 1, stdout: ''});

@@ -58,7 +58,7 @@ test('a session ends when it is idle, closed, or replaced by too many newer sess
 	expect(many.map((each) => sessions.isOpen(each))).toEqual([false, ...Array.from({length: 16}, () => true)]);
 });
 
-test('each sign-in link opens at most one session, and no other text is a valid token', () => {
+test('each sign-in link opens at most one session, and is not itself the token of a session', () => {
 	const step = fc.oneof(
 		fc.constant({kind: 'link'} as const),
 		fc.record({kind: fc.constant('open' as const), of: fc.nat(9)}),
@@ -88,7 +88,7 @@ test('each sign-in link opens at most one session, and no other text is a valid 
 	);
 });
 
-test('createOnce runs requests with the same id once, and refuses too many at the same time', async () => {
+test('createOnce runs requests with the same id once, and refuses too many requests at the same time', async () => {
 	const once = createOnce<number>();
 	const gate = Promise.withResolvers<void>();
 	let begun = 0;

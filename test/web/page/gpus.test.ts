@@ -44,7 +44,7 @@ test('questionIn restores every filter that queryOf wrote into the address', () 
 	);
 });
 
-test('isAsked accepts all GPUs without a filter, and a further condition only excludes GPUs', () => {
+test('isAsked accepts every GPU if there is no filter, and an additional condition only excludes GPUs', () => {
 	fc.assert(
 		fc.property(anyGpu, anyQuestion, word, (gpu, question, more) => {
 			const nothing = questionIn(new URLSearchParams());
@@ -66,7 +66,7 @@ test('isAsked accepts all GPUs without a filter, and a further condition only ex
 	);
 });
 
-test('the filter "mine" matches a GPU by account, label or use without a reservation, but not by use of another user\'s GPU', () => {
+test('peopleOn returns labels, accounts and users without a reservation, but no other users of processes', () => {
 	const gpu: Gpu = {
 		gpu_id: 1,
 		state: 'in-use',

@@ -17,7 +17,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the loaded page in Chro
 		return web;
 	}
 
-	test('names the licenses of its bundled packages in the script', async () => {
+	test('has a script that names the license of its bundled packages at the start', async () => {
 		const {port} = await start();
 		const {body} = await ask(port, await scriptOf(port));
 		expect(body.slice(0, 100)).toMatch(/^\/\* Contains packages under the MIT licence: see third-party-licenses\.txt/v);

@@ -41,7 +41,7 @@ describe.skipIf(chromiumProgram === undefined || !canBeOthers)('the jobs on the 
 	const stateOf = (page: Page, id: string) => jobOf(page, id).locator('.job-state');
 	const dialogOf = (page: Page) => page.locator('dialog[open]');
 
-	test('are listed live, and own jobs have buttons that cancel and retry, with the keyboard too', async () => {
+	test('are listed live, and own jobs have buttons to cancel and retry that also work with the keyboard', async () => {
 		const {page, problems, strangers} = await openPage(browser, `${tunnel.url}#token=${mine.linkToken}`, {
 			width: 1400,
 		});

@@ -42,7 +42,7 @@ test('lanesOf puts overlapping spans into different lanes and uses no unnecessar
 	);
 });
 
-test('swatchesOf gives up to 32 people distinct colors, which mostly stay the same over days', () => {
+test('swatchesOf returns distinct colors for up to 32 people, which mostly stay the same over days', () => {
 	const names = Array.from({length: 32}, (_, index) => `user${index}`);
 	const sameSwatch = new Set(
 		swatchesOf(names)
@@ -119,7 +119,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the occupancy chart in 
 		}
 	});
 
-	test('shows a right-to-left name before its hours, as does the report', async () => {
+	test('shows a right-to-left name to the left of its hours, as the report does', async () => {
 		const box = await freshEmbeddedBox(1);
 		await box.run(['reserve', '--gpus', '1', '--user', 'דנה']);
 		const web = await startWeb(box);

@@ -96,7 +96,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium'
 		expect(problems).toEqual([]);
 	});
 
-	test('downloads either table on a click', async () => {
+	test('downloads each of its two tables on a click', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {

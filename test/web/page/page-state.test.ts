@@ -35,7 +35,7 @@ test('a new holder or a changed queue is announced to screen readers, but a new 
 	expect(changesBetween(state, read, false)).toEqual({words: [], concernReports: false});
 });
 
-test('withLive removes GPUs of a smaller pool, and keeps parts that a message lacks', () => {
+test('withLive removes the GPUs that a smaller pool no longer has, and keeps warnings that a message omits', () => {
 	const state = withLive({...known, warnings: ['old driver']}, message({gpu_count: 1}), false);
 	expect(state.gpus.map(({gpu_id: index}) => index)).toEqual([0]);
 	expect(state.warnings).toEqual(['old driver']);

@@ -54,7 +54,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromiu
 		);
 	});
 
-	test('have a stream each over plain http, without browser warnings', async () => {
+	test('each have their own stream over plain http, without browser warnings', async () => {
 		const {box, web} = await start();
 		const url = `http://${hostname()}:${web.port}/`;
 		const {page: first, problems} = await openPage(browser, url);
@@ -71,7 +71,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromiu
 		expect(problems).toEqual([]);
 	});
 
-	test('receive the other hosts through the stream of another tab', async () => {
+	test('receive the values of other hosts through the stream of another tab', async () => {
 		const {web, others} = await start(['good']);
 		const {page: first} = await openPage(browser, web.url);
 		const second = await first.context().newPage();

@@ -153,7 +153,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 		await page.locator('#pill[data-kind="live"]').waitFor();
 	});
 
-	test('shows an error if a part fails to load, and loads it later', async () => {
+	test('shows an error if a part of the page fails to load, and loads that part later', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {

@@ -88,7 +88,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('has the theme of the system until the reader chooses one, and remembers the choice', async () => {
+	test('has the theme of the system until the reader chooses a theme, and remembers the choice', async () => {
 		const {page} = await openPage(browser, web.url, {theme: 'light'});
 		const ground = async () => page.evaluate('getComputedStyle(document.body).backgroundColor');
 		const light = await ground();

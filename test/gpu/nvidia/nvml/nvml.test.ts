@@ -99,7 +99,7 @@ describe.skipIf(!hasCompiler)('a scan with a fake NVML library', () => {
 		expect(byGpu.get('GPU-0')?.map(({gpuInstanceId}) => gpuInstanceId)).toEqual([undefined, undefined, undefined]);
 	});
 
-	test('supports an older library and leaves what it lacks unknown', () => {
+	test('supports an older library, and leaves the values that the library lacks unknown', () => {
 		const {gpus, processes} = scanWith('', old);
 		expect(gpus[0]).toMatchObject({
 			memoryUsedMiB: 1000,
@@ -133,7 +133,7 @@ describe.skipIf(!hasCompiler)('a scan with a fake NVML library', () => {
 		expect(gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
 
-	test('reports unreported memory as unknown', () => {
+	test('reads memory with an older function if the newer one is not supported, and fails the GPU on another error', () => {
 		// The first version of the function is used in place of the second.
 		expect(scanWith('no-memory').gpus[1]).toMatchObject({memoryUsedMiB: 1000, failure: undefined});
 		expect(scanWith('unknown').gpus[1]).toMatchObject({
@@ -163,7 +163,7 @@ describe.skipIf(!hasCompiler)('a scan with a fake NVML library', () => {
 		expect(scanWith(words).gpus.map(({health}) => health?.map(({kind}) => kind))).toEqual(kinds);
 	});
 
-	test('reports processes that may not be seen as hidden', () => {
+	test('reports processes as hidden if the account may not see them', () => {
 		const {gpus, processes} = scanWith('no-processes no-power');
 		expect(processes.hidden).toEqual(new Map([['GPU-0', '[Insufficient Permissions]']]));
 		expect(gpus[0]).toMatchObject({powerWatts: undefined, unknown: {powerWatts: '[Insufficient Permissions]'}});
