@@ -2,7 +2,7 @@ import {Box, Text, type TextProps} from 'ink';
 import {expect, test} from 'vitest';
 import type {Tone} from '../../../source/tui/themes/tones.js';
 import {EmphasisContext, Label, type Emphasis} from '../../../source/tui/widgets/label.js';
-import {drawn, lines, painted} from './_drawn.js';
+import {drawn, lines, painted} from '../_drawn.js';
 
 test.each([
 	['normal', 'plain', {}],
