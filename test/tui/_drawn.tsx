@@ -1,6 +1,7 @@
 /** Draws components alone, with the state, the theme and the drawing context around them. */
 import type {ReactElement} from 'react';
 import chalk from 'chalk';
+import {Box} from 'ink';
 import {render} from 'ink-testing-library';
 import type {State} from '../../source/tui/state/state.js';
 import {createStateStore} from '../../source/tui/state/store.js';
@@ -55,6 +56,14 @@ export function painted(element: ReactElement, theme: Theme, surroundings: Surro
 	} finally {
 		chalk.level = level;
 	}
+}
+
+/** Returns the frame of a dialog on the screen of a state, without the empty lines and columns around the dialog. */
+export function drawnDialog(dialog: ReactElement, {state, ...surroundings}: Surroundings & {readonly state: State}): string {
+	const screen = drawn(<Box height={state.size.rows}>{dialog}</Box>, {state, ...surroundings});
+	const shown = screen.split('\n').filter((line) => line !== '');
+	const left = Math.min(...shown.map((line) => line.search(/\S/v)));
+	return shown.map((line) => line.slice(left)).join('\n');
 }
 
 /** Joins the lines of an expected frame. */

@@ -2,7 +2,7 @@
 import {memo, type ComponentType, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import {useMouse} from '../mouse/mouse-context.js';
-import {EmphasisContext, Label, type Emphasis} from '../widgets/label.js';
+import {EmphasisContext, FixedLabel, Label, type Emphasis} from '../widgets/label.js';
 
 export type CellProperties<Row> = {
 	readonly row: Row;
@@ -59,10 +59,10 @@ function Cell({
 function UncachedRow<Row>({columns, isSelected, isTagged, line, ...cell}: RowProperties<Row>): ReactElement {
 	return (
 		<Box>
-			<Label tone={isSelected ? 'marked' : 'key'}>
+			<FixedLabel tone={isSelected ? 'marked' : 'key'}>
 				{isSelected ? '>' : ' '}
 				{isTagged ? '*' : ' '}
-			</Label>
+			</FixedLabel>
 			{line}
 			{(line === undefined ? columns : []).map(({name, width, align, gap, Cell: Content, emphasisOf}, index) => {
 				const properties = {...cell, width};
