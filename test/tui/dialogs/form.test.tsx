@@ -12,9 +12,9 @@ const low = await stateOf(box, {columns: 60, rows: 15});
 const high = await stateOf(box, {columns: 60, rows: 30});
 
 const fields = [
-	{name: 'gpus', kind: 'count', label: 'GPUs', hint: 'how many', preset: '2'},
+	{name: 'count', kind: 'count', label: 'GPUs', hint: 'how many', preset: '2'},
 	{name: 'note', kind: 'text', label: 'Note', hint: 'what for'},
-	{name: 'reason', kind: 'text', label: 'Reason', hint: 'why', preset: 'a long value'},
+	{name: 'needs', kind: 'text', label: 'Needs', hint: 'why', preset: 'a long value'},
 	{name: 'force', kind: 'check', label: 'Force', hint: 'even if used'},
 ] as const;
 
@@ -33,7 +33,7 @@ test('Form shows its content, its fields with hints, and its command', () => {
 		│                                                        │
 		│   GPUs      2           how many                       │
 		│   Note                  what for                       │
-		│   Reason    a long value                               │
+		│   Needs     a long value                               │
 		│ > Force     [ ]         even if used                   │
 		│                                                        │
 		│ $ canhazgpu reserve                                    │
@@ -61,7 +61,7 @@ test('Form on a low screen leaves out its content for an error', () => {
 		"╭─ Reserve GPUs ─────────────────────────────────────────╮
 		│ > GPUs      2           how many                       │
 		│   Note                  what for                       │
-		│   Reason    a long value                               │
+		│   Needs     a long value                               │
 		│   Force     [ ]         even if used                   │
 		│ $ canhazgpu reserve                                    │
 		│ GPU 3 is reserved                                      │

@@ -9,17 +9,17 @@ import {createScene} from '../_world.js';
 
 const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 
-const opened: ReadonlyArray<readonly [title: string, ...steps: Step[]]> = [
-	['[Keys] Words', 'open-help'],
-	['Columns of the GPUs', 'open-columns'],
-	['Options', 'open-options'],
-	['Process 81238 on GPU 4  H100', 'focus-processes', 'open-process'],
-	['queue', {kind: 'opened', dialog: outputOf('queue', ['1  erin'])}],
-	['Reserve GPUs', pressing(reserve)],
-	['Release GPU 0', pressing(release)],
+const opened: ReadonlyArray<readonly [title: string, steps: readonly Step[]]> = [
+	['[Keys] Words', ['open-help']],
+	['Columns of the GPUs', ['open-columns']],
+	['Options', ['open-options']],
+	['Process 81238 on GPU 4  H100', ['focus-processes', 'open-process']],
+	['queue', [{kind: 'opened', dialog: outputOf('queue', ['1  erin'])}]],
+	['Reserve GPUs', [pressing(reserve)]],
+	['Release GPU 0', [pressing(release)]],
 ];
 
-test.each(opened)('OpenDialog draws the dialog "%s"', (title, ...steps) => {
+test.each(opened)('OpenDialog draws the dialog "%s"', (title, steps) => {
 	expect(drawnDialog(<OpenDialog />, {state: after(state, ...steps)})).toMatch(new RegExp(`^╭─ ${RegExp.escape(title)} `, 'v'));
 });
 

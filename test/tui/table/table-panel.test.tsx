@@ -1,6 +1,6 @@
 import {Box} from 'ink';
 import {expect, test} from 'vitest';
-import {TableOrder, TablePanel} from '../../../source/tui/table/table-panel.js';
+import {TableOrder, TablePanel, type Fit} from '../../../source/tui/table/table-panel.js';
 import {Label} from '../../../source/tui/widgets/label.js';
 import {drawn, painted} from '../_drawn.js';
 import {after, stateOf, type Step} from '../_harness.js';
@@ -17,7 +17,7 @@ const columns = {
 	state: {title: 'STATE', width: 10, Cell: ({row}: {row: {state: string}}) => <Label>{row.state}</Label>},
 	user: {title: 'USER', width: 8, Cell: ({row}: {row: {account: string}}) => <Label>{row.account}</Label>},
 } as const;
-const fit = {sacrifices: [['user', 0]], growth: [{id: 6}], last: ['state']} as const;
+const fit: Fit<keyof typeof columns> = {sacrifices: [['user', 0]], growth: [{id: 6}], last: ['state']};
 
 const panel = (width: number, more = {}) => <TablePanel name="jobs" columns={columns} fit={fit} width={width} rows={4} {...more} />;
 

@@ -40,7 +40,7 @@ test.each([
 	['an unreserved GPU', statusRow({state: 'unreserved', use: used, unreservedUsers: ['dave'], processes: [process]}), 'dave?  uses it without a reservation'],
 	[
 		'a GPU that an ended job left in use',
-		statusRow({state: 'unreserved', use: used, unreservedUsers: ['dave'], processes: [process], left: {account: 'dave', endedAt: sceneTime, processes: [process]}}),
+		statusRow({state: 'unreserved', use: used, unreservedUsers: ['dave'], processes: [process], left: {account: 'dave', leaseId: 'l', endedAt: sceneTime, processes: [process]}}),
 		"dave?  left by dave's job, ended 14:32",
 	],
 	[

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {GpuNumbers, History, Owner} from '../../../../source/tui/panels/gpus/cells.js';
 import {drawn} from '../../_drawn.js';
 import {after, stateOf} from '../../_harness.js';
-import {createBox, gpuReading, lease, run} from '../../_world.js';
+import {createBox, gpuReading, lease} from '../../_world.js';
 import {heldRow, statusRow} from '../_rows.js';
 
 const box = await createBox(2);

@@ -27,7 +27,7 @@ test.each([
 	['a user who is not the holder', {...bob, processes: [train, hostile], squatters: [hostile]}, '! dave: mi ner', 'warning'],
 	[
 		'a process that an ended job left',
-		statusRow({processes: [train], left: {account: 'al\u{1B}[0mice', endedAt: sceneTime, processes: [train]}}),
+		statusRow({processes: [train], left: {account: 'al\u{1B}[0mice', leaseId: 'l', endedAt: sceneTime, processes: [train]}}),
 		'left by alice\'s job, ended 14:32: train --lr 1',
 		'warning',
 	],
