@@ -2,7 +2,7 @@
 import {memo, type ComponentType, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import {useMouse} from '../mouse/mouse-context.js';
-import {EmphasisContext, FixedLabel, Label, type Emphasis} from '../widgets/label.js';
+import {EmphasisContext, Label, type Emphasis} from '../widgets/label.js';
 
 export type CellProperties<Row> = {
 	readonly row: Row;
@@ -59,11 +59,16 @@ function Cell({
 function UncachedRow<Row>({columns, isSelected, isTagged, line, ...cell}: RowProperties<Row>): ReactElement {
 	return (
 		<Box>
-			<FixedLabel tone={isSelected ? 'marked' : 'key'}>
+			<Label tone={isSelected ? 'marked' : 'key'}>
 				{isSelected ? '>' : ' '}
 				{isTagged ? '*' : ' '}
-			</FixedLabel>
-			{line}
+			</Label>
+			{line === undefined ? undefined : (
+				// Fills the rest of the row, so that a long line does not shrink the marks.
+				<Box flexGrow={1} flexBasis={0}>
+					{line}
+				</Box>
+			)}
 			{(line === undefined ? columns : []).map(({name, width, align, gap, Cell: Content, emphasisOf}, index) => {
 				const properties = {...cell, width};
 				const own = emphasisOf?.(properties) ?? 'normal';
