@@ -59,7 +59,10 @@ export function painted(element: ReactElement, theme: Theme, surroundings: Surro
 }
 
 /** Returns the frame of a dialog on the screen of a state, without the empty lines and columns around the dialog. */
-export function drawnDialog(dialog: ReactElement, {state, ...surroundings}: Surroundings & {readonly state: State}): string {
+export function drawnDialog(
+	dialog: ReactElement,
+	{state, ...surroundings}: Surroundings & {readonly state: State},
+): string {
 	const screen = drawn(<Box height={state.size.rows}>{dialog}</Box>, {state, ...surroundings});
 	const shown = screen.split('\n').filter((line) => line !== '');
 	const left = Math.min(...shown.map((line) => line.search(/\S/v)));

@@ -1,12 +1,6 @@
 import {Box} from 'ink';
 import {expect, test} from 'vitest';
-import {
-	CommandContext,
-	CommandText,
-	DialogBox,
-	DialogGap,
-	Paragraph,
-} from '../../../source/tui/dialogs/dialog-box.js';
+import {CommandContext, CommandText, DialogBox, DialogGap, Paragraph} from '../../../source/tui/dialogs/dialog-box.js';
 import {Label} from '../../../source/tui/widgets/label.js';
 import {drawn, drawnDialog, lines} from '../_drawn.js';
 import {stateOf} from '../_harness.js';
@@ -48,7 +42,9 @@ test('DialogBox hides what is behind it, with a blank on both sides', () => {
 			{dialog}
 		</Box>
 	);
-	expect(drawn(behind, {state: low}).split('\n')[3]).toBe(`${'x'.repeat(4)} │ content                    │ ${'x'.repeat(4)}`);
+	expect(drawn(behind, {state: low}).split('\n', 4)[3]).toBe(
+		`${'x'.repeat(4)} │ content                    │ ${'x'.repeat(4)}`,
+	);
 });
 
 test('DialogBox is not wider than the screen', () => {

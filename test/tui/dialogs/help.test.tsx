@@ -5,8 +5,7 @@ import {after, stateOf} from '../_harness.js';
 import {createBox} from '../_world.js';
 
 const box = await createBox(1);
-const opened = async (columns: number, rows: number, more = {}) =>
-	stateOf(box, {columns, rows}, more, ['open-help']);
+const opened = async (columns: number, rows: number, more = {}) => stateOf(box, {columns, rows}, more, ['open-help']);
 
 test('HelpDialog explains the states and marks on its last page', async () => {
 	const state = after(await opened(80, 30), 'help-previous');
@@ -55,7 +54,11 @@ test('HelpDialog shows as many keys as fit on its first page', async () => {
 
 test('HelpDialog for a screen reader has one column', async () => {
 	const state = await opened(60, 15, {isLinear: true});
-	expect(drawn(<HelpDialog />, {state, frame: 'plain'}).split('\n').slice(0, 3)).toMatchInlineSnapshot(`
+	expect(
+		drawn(<HelpDialog />, {state, frame: 'plain'})
+			.split('\n')
+			.slice(0, 3),
+	).toMatchInlineSnapshot(`
 		[
 		  "[Keys] Words:",
 		  "Reserve",

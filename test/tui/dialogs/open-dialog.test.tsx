@@ -20,11 +20,15 @@ const opened: ReadonlyArray<readonly [title: string, steps: readonly Step[]]> = 
 ];
 
 test.each(opened)('OpenDialog draws the dialog "%s"', (title, steps) => {
-	expect(drawnDialog(<OpenDialog />, {state: after(state, ...steps)})).toMatch(new RegExp(`^╭─ ${RegExp.escape(title)} `, 'v'));
+	expect(drawnDialog(<OpenDialog />, {state: after(state, ...steps)})).toMatch(
+		new RegExp(`^╭─ ${RegExp.escape(title)} `, 'v'),
+	);
 });
 
 test('OpenDialog shows the shell command of the dialog', () => {
-	expect(drawnDialog(<OpenDialog />, {state: after(state, pressing(release))})).toContain('│ $ canhazgpu release --gpu-ids 0 ');
+	expect(drawnDialog(<OpenDialog />, {state: after(state, pressing(release))})).toContain(
+		'│ $ canhazgpu release --gpu-ids 0 ',
+	);
 });
 
 test.each([

@@ -6,7 +6,10 @@ import {stateOf} from '../_harness.js';
 import {createBox} from '../_world.js';
 
 const state = await stateOf(await createBox(1), {columns: 40, rows: 10});
-const many = outputOf('que\u{1B}[31mue', Array.from({length: 20}, (_, index) => `line ${index}`));
+const many = outputOf(
+	'que\u{1B}[31mue',
+	Array.from({length: 20}, (_, index) => `line ${index}`),
+);
 
 test('OutputDialog shows the lines in view, and where they are', () => {
 	expect(drawnDialog(<OutputDialog {...many} top={3} left={2} />, {state})).toMatchInlineSnapshot(`

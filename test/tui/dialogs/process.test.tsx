@@ -68,5 +68,5 @@ test('ProcessDialog says what is unknown', async () => {
 
 test('ProcessDialog of a process that has ended shows its last values', async () => {
 	const ended = await dialog(90_100, {columns: 80, rows: 24}, {key: 'ended'});
-	expect(ended.split('\n')[2]).toContain('This process has ended. These are its last values');
+	expect(ended.split('\n', 3)[2]).toContain('This process has ended. These are its last values');
 });

@@ -9,8 +9,8 @@ const click = (column: number) => ({kind: 'click', column, row: 0}) as const;
 
 test('Clickable and KeyButton draw their content and handle only clicks inside of it', () => {
 	const targets = createMouseTargets();
-	const onClick = vi.fn();
-	const press = vi.fn();
+	const onClick = vi.fn<() => void>();
+	const press = vi.fn<(name: string) => void>();
 	const {lastFrame, unmount} = render(
 		<MouseContext value={targets}>
 			<KeyContext value={press}>

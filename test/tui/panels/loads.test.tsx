@@ -120,7 +120,8 @@ test('a click on the load graph of a GPU selects the GPU', async () => {
 
 const loadsPanel = (state: State): string => {
 	const {width, rows} = layoutOf(state)
-		.blocks.flat(2)
+		.blocks.flat()
+		.flat()
 		.find(({panel}) => panel === 'loads')!;
 	return drawn(<LoadsPanel width={width} rows={rows} />, {state});
 };
@@ -153,6 +154,6 @@ test('LoadsPanel shows N/A for a GPU that reports nothing, and the state of a br
 	const unknown = {utilizationPercent: undefined, memoryUsedMiB: undefined};
 	const readings = [gpuReading(0, {...unknown, failure: 'lost'}), gpuReading(1, unknown)];
 	const box = await createBox(2, {readings, leases: {1: lease('b\u{1B}[31mob')}});
-	const heads = loadsPanel(await stateOf(box, {columns: 160, rows: 45})).matchAll(/> 0 .*|  1 .*/gv);
+	const heads = loadsPanel(await stateOf(box, {columns: 160, rows: 45})).matchAll(/> 0 .*| {2}1 .*/gv);
 	expect(heads.map(([head]) => head.replaceAll(/ +/gv, ' ')).toArray()).toEqual(['> 0 Error N/A │', ' 1 bob N/A │']);
 });

@@ -13,7 +13,11 @@ const loaded = gpuReading(1, {utilizationPercent: 84, memoryUsedMiB: 61_645, tem
 const xid = {kind: 'xid', words: 'Xid 79\u{1B}[31m'} as const;
 
 test.each([
-	['a selected free GPU', statusRow({reading: gpuReading(0)}), 'Selected: GPU 0, Free, utilization about 0 percent, memory 0G of 80G'],
+	[
+		'a selected free GPU',
+		statusRow({reading: gpuReading(0)}),
+		'Selected: GPU 0, Free, utilization about 0 percent, memory 0G of 80G',
+	],
 	[
 		'a busy GPU',
 		heldRow(run('bob'), {index: 1, reading: loaded, use: {kind: 'used'}, processes: [train]}),
@@ -55,5 +59,7 @@ test.each([
 
 test('GpuSentence has no readings before the first scan', () => {
 	const row = statusRow({index: 1, state: 'error', problem: 'not scanned yet'});
-	expect(drawn(<GpuSentence row={row} />, {state: {...state, observation: undefined}})).toBe('GPU 1, Unknown, not scanned yet');
+	expect(drawn(<GpuSentence row={row} />, {state: {...state, observation: undefined}})).toBe(
+		'GPU 1, Unknown, not scanned yet',
+	);
 });

@@ -57,7 +57,7 @@ test('LinearScreen shows the : line with its candidates', async () => {
 
 test('LinearScreen mentions a pause and a lost connection without their duration', async () => {
 	const lost = {kind: 'store-lost', reason: 'Redis unreachable', nowMs: 4000, sinceMs: 4000} as const;
-	expect((await screen(9, ['toggle-pause', lost])).split('\n')[0]).toBe(
+	expect((await screen(9, ['toggle-pause', lost])).split('\n', 1)[0]).toBe(
 		'canhazgpu on gpu-box-3, 8xH100, STALE: the connection to the store is lost, PAUSED',
 	);
 });

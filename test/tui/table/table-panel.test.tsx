@@ -19,7 +19,9 @@ const columns = {
 } as const;
 const fit: Fit<keyof typeof columns> = {sacrifices: [['user', 0]], growth: [{id: 6}], last: ['state']};
 
-const panel = (width: number, more = {}) => <TablePanel name="jobs" columns={columns} fit={fit} width={width} rows={4} {...more} />;
+const panel = (width: number, more = {}) => (
+	<TablePanel name="jobs" columns={columns} fit={fit} width={width} rows={4} {...more} />
+);
 
 test('TablePanel shows the rows in view, the order in its title, and the selected row', () => {
 	expect(drawn(panel(44), {state: after(state, 'line-down')})).toMatchInlineSnapshot(`
@@ -33,8 +35,8 @@ test('TablePanel shows the rows in view, the order in its title, and the selecte
 });
 
 test('TablePanel leaves out columns that do not fit or are hidden', () => {
-	expect(drawn(panel(24), {state}).split('\n')[1]).toMatch(/^│ {2}ID +STATE +│$/v);
-	expect(drawn(panel(44, {hidden: 'state'}), {state}).split('\n')[1]).toMatch(/^│ {2}ID +USER +│$/v);
+	expect(drawn(panel(24), {state}).split('\n', 2)[1]).toMatch(/^│ {2}ID +STATE +│$/v);
+	expect(drawn(panel(44, {hidden: 'state'}), {state}).split('\n', 2)[1]).toMatch(/^│ {2}ID +USER +│$/v);
 });
 
 test('TablePanel can show a line in place of the cells of a row', () => {
@@ -49,9 +51,9 @@ test('TablePanel can show a line in place of the cells of a row', () => {
 
 test('TablePanel without rows shows why, or the content below it', () => {
 	const empty = after(state, {kind: 'jobs-arrived', jobs: {rows: []}});
-	expect(drawn(panel(44, {empty: 'no jobs'}), {state: empty}).split('\n')[2]).toBe(`│  ${'no jobs'.padEnd(40)}│`);
+	expect(drawn(panel(44, {empty: 'no jobs'}), {state: empty}).split('\n', 3)[2]).toBe(`│  ${'no jobs'.padEnd(40)}│`);
 	const below = panel(44, {children: <Label>below</Label>});
-	expect(drawn(below, {state: empty}).split('\n')[2]).toBe(`│${'below'.padEnd(42)}│`);
+	expect(drawn(below, {state: empty}).split('\n', 3)[2]).toBe(`│${'below'.padEnd(42)}│`);
 });
 
 test('TablePanel shows outdated values faintly', () => {

@@ -14,7 +14,11 @@ const limited = run('carol', {startTime: sceneTime - 60, endsBy: sceneTime + 720
 
 test.each([
 	['a reservation', part(3), 'alice, MANUAL, held 5m, ends in 4h00m'],
-	['a reservation without an end', part(3, {...lease('alice'), expiryTime: undefined}), 'alice, MANUAL, held 5m, ends with its job'],
+	[
+		'a reservation without an end',
+		part(3, {...lease('alice'), expiryTime: undefined}),
+		'alice, MANUAL, held 5m, ends with its job',
+	],
 	['a job', part(3, job), 'carol, RUN, held 1h00m, ends with its job'],
 	['a job with a time limit', part(3, limited), 'carol, RUN, held 1m, ends with its job, in 12m at the latest'],
 ])('TargetList of %s describes it without naming its GPU', (_, target, expected) => {

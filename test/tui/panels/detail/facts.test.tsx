@@ -16,7 +16,11 @@ test.each([
 });
 
 test.each([
-	['with a reason', {reason: 'fan \u{1B}[31mred', by: 'root', since: sceneTime - 7200}, 'drained by root: fan red, 2h00m ago'],
+	[
+		'with a reason',
+		{reason: 'fan \u{1B}[31mred', by: 'root', since: sceneTime - 7200},
+		'drained by root: fan red, 2h00m ago',
+	],
 	['of an unknown time', {by: 'root'}, 'drained by root'],
 	['in the future', {since: sceneTime + 60}, 'drained, 0s ago'],
 ])('Drain %s', (_, drain, expected) => {

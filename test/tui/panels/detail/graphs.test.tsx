@@ -70,7 +70,11 @@ test('DetailGraphs draws with ASCII characters', () => {
 
 test.each([
 	['is loading', day, ' loading older values'],
-	['cannot be read', [...day, {kind: 'past-arrived', past: {kind: 'failed', reason: 'the store is away'}}], ' the store is away'],
+	[
+		'cannot be read',
+		[...day, {kind: 'past-arrived', past: {kind: 'failed', reason: 'the store is away'}}],
+		' the store is away',
+	],
 ] as const)('DetailGraphs of a time range that %s', (_, steps, expected) => {
 	expect(graphs(steps, {rows: 5, width: 70})).toBe(expected);
 });

@@ -17,7 +17,10 @@ const job = heldRow(run('bob'), {heartbeatAgeSeconds: 4});
 const shared = statusRow({
 	state: 'in-use',
 	capacityMiB: 81_920,
-	shares: [shareRow(lease('alice', {memoryMiB: 8192})), shareRow(lease('bob', {memoryMiB: 8192}), {memoryUsedMiB: 16_384})],
+	shares: [
+		shareRow(lease('alice', {memoryMiB: 8192})),
+		shareRow(lease('bob', {memoryMiB: 8192}), {memoryUsedMiB: 16_384}),
+	],
 });
 
 test.each([
@@ -27,20 +30,42 @@ test.each([
 	['a reservation', heldRow(lease('bob')), 'bob  MANUAL  ends in 4h00m at 18:32'],
 	['a reservation without an end', heldRow({...lease('bob'), expiryTime: undefined}), 'bob  MANUAL  never ends'],
 	['a job', job, 'bob  RUN  ends when 81234 exits  heartbeat 4s'],
-	['a job with a time limit', {...job, remainingSeconds: 720}, 'bob  RUN  ends in 12m at 14:44, or when 81234 exits  heartbeat 4s'],
+	[
+		'a job with a time limit',
+		{...job, remainingSeconds: 720},
+		'bob  RUN  ends in 12m at 14:44, or when 81234 exits  heartbeat 4s',
+	],
 	['a job of an unknown process', heldRow(run('bob', {job: undefined})), 'bob  RUN  ends when its job exits'],
-	['a suspended job', heldRow(run('bob', {isSuspended: true})), 'bob  RUN  suspended: its job is stopped, but keeps its GPUs'],
+	[
+		'a suspended job',
+		heldRow(run('bob', {isSuspended: true})),
+		'bob  RUN  suspended: its job is stopped, but keeps its GPUs',
+	],
 	[
 		'a GPU held for the queue',
 		heldRow(run('bob', {partialQueueId: 'q'})),
 		'bob  RUN  held for its position in the queue until the rest is free',
 	],
-	['a reserved GPU that is lost', {...job, use: {kind: 'failed', why: 'lost'}, problem: 'lo\u{1B}[31mst'}, 'bob  RUN  lost  ends when 81234 exits  heartbeat 4s'],
+	[
+		'a reserved GPU that is lost',
+		{...job, use: {kind: 'failed', why: 'lost'}, problem: 'lo\u{1B}[31mst'},
+		'bob  RUN  lost  ends when 81234 exits  heartbeat 4s',
+	],
 	['a shared GPU', shared, '2 shared  16/80G'],
-	['an unreserved GPU', statusRow({state: 'unreserved', use: used, unreservedUsers: ['dave'], processes: [process]}), 'dave?  uses it without a reservation'],
+	[
+		'an unreserved GPU',
+		statusRow({state: 'unreserved', use: used, unreservedUsers: ['dave'], processes: [process]}),
+		'dave?  uses it without a reservation',
+	],
 	[
 		'a GPU that an ended job left in use',
-		statusRow({state: 'unreserved', use: used, unreservedUsers: ['dave'], processes: [process], left: {account: 'dave', leaseId: 'l', endedAt: sceneTime, processes: [process]}}),
+		statusRow({
+			state: 'unreserved',
+			use: used,
+			unreservedUsers: ['dave'],
+			processes: [process],
+			left: {account: 'dave', leaseId: 'l', endedAt: sceneTime, processes: [process]},
+		}),
 		"dave?  left by dave's job, ended 14:32",
 	],
 	[
@@ -58,7 +83,13 @@ test('Holding of a job does not show the age of its heartbeat to a screen reader
 });
 
 test('HoldingWords on a small screen shows how long a GPU has been held, and all of its shares', () => {
-	const words = (row: typeof job) => drawn(<Box gap={2}><HoldingWords row={row} /></Box>, {state, frame: 'ruled'});
+	const words = (row: typeof job) =>
+		drawn(
+			<Box gap={2}>
+				<HoldingWords row={row} />
+			</Box>,
+			{state, frame: 'ruled'},
+		);
 	expect(words(heldRow(lease('bob')))).toBe('bob  MANUAL  held 5m  ends in 4h00m at 18:32');
 	expect(words(shared)).toBe('2 shared  16/80G bob 16/8G!, alice 8G');
 });

@@ -20,7 +20,12 @@ const unknown = {pid: 7, name: 'wor\u{1B}[31mker'};
 
 test.each([
 	[40, 'PID     USER     MEM COMMAND', '81234   alice    60G vllm serve in 4f5e…', '7       ?        N/A └─ worker'],
-	[44, 'PID     USER   %SM   MEM COMMAND', '81234   alice   84   60G vllm serve in 4f5e…', '7       ?        -   N/A └─ worker'],
+	[
+		44,
+		'PID     USER   %SM   MEM COMMAND',
+		'81234   alice   84   60G vllm serve in 4f5e…',
+		'7       ?        -   N/A └─ worker',
+	],
 	[
 		60,
 		'PID      USER      %SM    MEM    CPU    TIME  COMMAND',

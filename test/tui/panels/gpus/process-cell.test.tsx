@@ -16,19 +16,31 @@ const bob = heldRow(lease('bob'));
 const warning = {since: sceneTime - 3600, deadline: sceneTime + 720};
 const limit = {value: 4, key: 'limit.gpus', text: '4'};
 const overused = shareRow(lease('bob', {memoryMiB: 8192}), {memoryUsedMiB: 16_384});
-const shared = (...shares: ReadonlyArray<typeof overused>) =>
-	statusRow({state: 'in-use', shares, capacityMiB: 81_920});
+const shared = (...shares: ReadonlyArray<typeof overused>) => statusRow({state: 'in-use', shares, capacityMiB: 81_920});
 
 test.each([
 	['no processes', statusRow({reading: gpuReading(0)}), '-', 'dim'],
 	['hidden processes', statusRow({reading: gpuReading(0, {processes: undefined})}), 'hidden', 'dim'],
-	['no processes of a failed GPU', statusRow({reading: gpuReading(0, {processes: undefined, failure: 'lost'})}), '-', 'dim'],
+	[
+		'no processes of a failed GPU',
+		statusRow({reading: gpuReading(0, {processes: undefined, failure: 'lost'})}),
+		'-',
+		'dim',
+	],
 	['its largest process', {...bob, processes: [small, train]}, 'train --lr 1 +1', 'plain'],
-	['a user who is not the holder', {...bob, processes: [train, hostile], squatters: [hostile]}, '! dave: mi ner', 'warning'],
+	[
+		'a user who is not the holder',
+		{...bob, processes: [train, hostile], squatters: [hostile]},
+		'! dave: mi ner',
+		'warning',
+	],
 	[
 		'a process that an ended job left',
-		statusRow({processes: [train], left: {account: 'al\u{1B}[0mice', leaseId: 'l', endedAt: sceneTime, processes: [train]}}),
-		'left by alice\'s job, ended 14:32: train --lr 1',
+		statusRow({
+			processes: [train],
+			left: {account: 'al\u{1B}[0mice', leaseId: 'l', endedAt: sceneTime, processes: [train]},
+		}),
+		"left by alice's job, ended 14:32: train --lr 1",
 		'warning',
 	],
 	['its shares', shared(shareRow(lease('alice', {memoryMiB: 8192}))), '8/80G alice 8G', 'plain'],
@@ -40,11 +52,21 @@ test.each([
 		'2 GPUs of box1, box2',
 		'plain',
 	],
-	['its MIG instances', statusRow({reading: gpuReading(0, {migInstances: [{profile: '1g.10gb'}]})}), 'MIG 1g.10gb', 'plain'],
+	[
+		'its MIG instances',
+		statusRow({reading: gpuReading(0, {migInstances: [{profile: '1g.10gb'}]})}),
+		'MIG 1g.10gb',
+		'plain',
+	],
 	['when the idle GPU goes back', {...bob, warning, processes: [train]}, 'goes back at 14:44: train --lr 1', 'warning'],
 	['a limit', {...bob, beyondLimit: {limit, deadline: undefined}}, 'beyond limit', 'warning'],
 	['until when an unused GPU is kept', {...bob, keepUntil: sceneTime + 60}, 'kept until 14:33', 'plain'],
-	['the process of a kept GPU in use', {...bob, keepUntil: sceneTime + 60, processes: [train]}, 'train --lr 1', 'plain'],
+	[
+		'the process of a kept GPU in use',
+		{...bob, keepUntil: sceneTime + 60, processes: [train]},
+		'train --lr 1',
+		'plain',
+	],
 ] as const)('Usage shows %s', (_, row, text, tone) => {
 	const usage = <Usage row={row} />;
 	expect(drawn(usage, {state})).toBe(text);

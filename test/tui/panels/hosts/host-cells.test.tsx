@@ -31,7 +31,12 @@ test.each([
 	['a reserved GPU', lineOf(bob), 'bob', 'plain'],
 	['a GPU of the user', lineOf(held(1, 'alice'), {state: 'mine'}), 'alice', 'mine'],
 	['a reservation with a label', lineOf(held(1, 'night', {actual_user: 'ci'})), 'ci (night)', 'plain'],
-	['a shared GPU', lineOf(remoteRow(0, {status: 'IN_USE', shares: [{user: 'bob'}, {user: 'carol'}]})), '2 shared', 'plain'],
+	[
+		'a shared GPU',
+		lineOf(remoteRow(0, {status: 'IN_USE', shares: [{user: 'bob'}, {user: 'carol'}]})),
+		'2 shared',
+		'plain',
+	],
 	['an unreserved GPU', lineOf(remoteRow(0, unreserved)), 'dave,erin?', 'warning'],
 	['an unreserved GPU of an unknown user', lineOf(remoteRow(0, {status: 'UNRESERVED'})), 'unknown?', 'warning'],
 ] as const)('Owner of %s of another host', (_, line, text, tone) => {
@@ -57,7 +62,11 @@ test.each([
 	['an unreserved GPU', lineOf(remoteRow(0, unreserved)), '-'],
 	['a reservation, whose time passes between two answers', lineOf(bob, {atMs: 1000 - 60_000}), '1h59m'],
 	['a reservation that ends soon', lineOf({...bob, remaining_seconds: 300}), '!5m'],
-	['a reservation that has ended since the last answer', lineOf({...bob, remaining_seconds: 30}, {atMs: -99_000}), '!0s'],
+	[
+		'a reservation that has ended since the last answer',
+		lineOf({...bob, remaining_seconds: 30}, {atMs: -99_000}),
+		'!0s',
+	],
 	['a reservation without an end', lineOf({...bob, ...endless}), 'never'],
 	['a job', lineOf({...bob, ...endless, type: 'RUN'}), 'on-exit'],
 	['a reservation of an unknown kind', lineOf({...bob, ...endless, type: undefined}), '-'],
@@ -83,7 +92,12 @@ test.each([
 	['a health problem before processes', {...bob, health: ['Xid 79'], processes: [train]}, 'Xid 79', 'error'],
 	['the process of an unreserved GPU', remoteRow(0, {...unreserved, processes: [train]}), 'train --lr 1', 'warning'],
 	['an unreserved GPU without processes', remoteRow(0, unreserved), 'used without a reservation', 'warning'],
-	['when it goes back', {...bob, reclaim_at: reclaim, processes: [train]}, 'goes back at 14:44: train --lr 1', 'warning'],
+	[
+		'when it goes back',
+		{...bob, reclaim_at: reclaim, processes: [train]},
+		'goes back at 14:44: train --lr 1',
+		'warning',
+	],
 	['a limit', {...bob, beyond_limit: true}, 'beyond limit', 'warning'],
 	['since when it is parked', {...bob, parked_since: parked}, 'parked 4h', 'warning'],
 	['until when it is kept', {...bob, keep_until: kept}, 'kept until 14:33', 'plain'],
@@ -106,7 +120,13 @@ test.each([
 	expect(painted(word, 'dark')).toBe(painted(<Label tone={tone}>{text}</Label>, 'dark'));
 });
 
-const totals = {free: {whole: 2, split: 0}, gpuCount: 8, utilization: 0.5, memoryUsedMiB: 40_960, memoryTotalMiB: 163_840};
+const totals = {
+	free: {whole: 2, split: 0},
+	gpuCount: 8,
+	utilization: 0.5,
+	memoryUsedMiB: 40_960,
+	memoryTotalMiB: 163_840,
+};
 const total = (more: Partial<TotalLine['totals']> = {}): TotalLine => ({
 	kind: 'total',
 	key: 'k',

@@ -10,13 +10,20 @@ import {answered, failed, held, remoteRow} from '../../hosts/_hosts.js';
 const box = await createBox(2, {leases: {0: lease('alice')}});
 const known = [
 	answered('box-1', [held(0, 'bob', {type: 'RUN', remaining_seconds: undefined}), remoteRow(1)], 1000, 2),
-	failed('box-2', 'ssh: connect to host box-2 port 22: No ro\u{1B}[31mute', {rows: [remoteRow(0)], answeredMs: -59_000}),
+	failed('box-2', 'ssh: connect to host box-2 port 22: No ro\u{1B}[31mute', {
+		rows: [remoteRow(0)],
+		answeredMs: -59_000,
+	}),
 	failed('box-3', 'canhazgpu is not installed there'),
 ];
 const otherHosts = ['box-1', 'box-2', 'box-3', 'box-4'];
 
-const hosts = async (columns: number, steps: readonly Step[] = [], settings: Partial<Settings> = {otherHosts}) =>
-	stateOf(box, {columns, rows: 30}, settings, ['focus-hosts', {kind: 'hosts-arrived', known, nowMs: 1000}, ...steps]);
+const hosts = async (columns: number, steps: readonly Step[] = [], more: Partial<Settings> = {}) =>
+	stateOf(box, {columns, rows: 30}, {otherHosts, ...more}, [
+		'focus-hosts',
+		{kind: 'hosts-arrived', known, nowMs: 1000},
+		...steps,
+	]);
 
 test('HostsPanel shows GPUs of each host, hosts with a problem, and the age of old values', async () => {
 	expect(drawn(<HostsPanel width={100} rows={9} />, {state: await hosts(100)})).toMatchInlineSnapshot(`
@@ -52,11 +59,13 @@ test('HostsPanel in 60 columns keeps the host, the state and the owner', async (
 
 test('HostsPanel explains why it shows no other hosts, or nothing', async () => {
 	const panel = <HostsPanel width={100} rows={9} />;
-	expect(drawn(panel, {state: await hosts(100, [], {})})).toContain(
+	expect(drawn(panel, {state: await hosts(100, [], {otherHosts: []})})).toContain(
 		'Name other hosts in the setting remote_hosts to see them here',
 	);
 	const filter: readonly Step[] = ['open-filter', {kind: 'typed', text: 'nothing'}, 'keep-filter'];
-	expect(drawn(panel, {state: await hosts(100, filter)})).toContain('No GPU of any host matches; Esc clears the filter');
+	expect(drawn(panel, {state: await hosts(100, filter)})).toContain(
+		'No GPU of any host matches; Esc clears the filter',
+	);
 });
 
 test.each([

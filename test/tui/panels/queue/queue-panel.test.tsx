@@ -58,5 +58,5 @@ test('QueuePanel shows what is wrong with a damaged entry, which can be selected
 });
 
 test('QueuePanel without entries says that the queue is empty', async () => {
-	expect((await panel(30, await createBox(1))).split('\n')[1]).toBe('│  the queue is empty        │');
+	expect((await panel(30, await createBox(1))).split('\n', 2)[1]).toBe('│  the queue is empty        │');
 });

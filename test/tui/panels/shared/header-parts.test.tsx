@@ -55,9 +55,21 @@ test.each([
 		{free, counts: some, isShort: false, always: []},
 		'Free 2 +1 MIG  Mine 1  Others 2  Drained 3  Unreserved 4  Error 5',
 	],
-	['short words', {free, counts: some, isShort: true, always: []}, 'Free 2 +1 MIG  Mine 1  Others 2  Drained 3  Unres 4  Err 5'],
-	['counts of zero that are always shown', {free, counts: none, isShort: true, always: ['mine', 'errors']}, 'Free 2 +1 MIG  Mine 0  Err 0'],
-	['errors as unknown before the first scan', {free, counts: some, isShort: false, isScanned: false, always: []}, 'Free 2 +1 MIG  Mine 1  Others 2  Drained 3  Unreserved 4  Unknown 5'],
+	[
+		'short words',
+		{free, counts: some, isShort: true, always: []},
+		'Free 2 +1 MIG  Mine 1  Others 2  Drained 3  Unres 4  Err 5',
+	],
+	[
+		'counts of zero that are always shown',
+		{free, counts: none, isShort: true, always: ['mine', 'errors']},
+		'Free 2 +1 MIG  Mine 0  Err 0',
+	],
+	[
+		'errors as unknown before the first scan',
+		{free, counts: some, isShort: false, isScanned: false, always: []},
+		'Free 2 +1 MIG  Mine 1  Others 2  Drained 3  Unreserved 4  Unknown 5',
+	],
 ] as const)('Counts shows %s', (_, properties, expected) => {
 	expect(drawn(<EdgeLine left={<Counts {...properties} />} right={undefined} />).trim()).toBe(expected);
 });

@@ -38,7 +38,12 @@ test.each([
 	['a free GPU', statusRow(), 'Free', 'free'],
 	['a GPU of the user', heldRow(run('alice')), 'Mine', 'mine'],
 	['a GPU of another user', heldRow(run('bob'), {use: {kind: 'used'}}), 'Reserved', 'others'],
-	['a GPU that has been idle for hours', heldRow(lease('bob', {startTime: 0}), {idleSeconds: 21_700}), 'Idle 6h', 'warning'],
+	[
+		'a GPU that has been idle for hours',
+		heldRow(lease('bob', {startTime: 0}), {idleSeconds: 21_700}),
+		'Idle 6h',
+		'warning',
+	],
 	['a GPU that is held for the queue', heldRow(run('bob', {partialQueueId: 'q'})), 'Waiting', 'others'],
 	['a GPU in use without a reservation', unreserved(), 'Unreserved', 'warning'],
 	['a broken GPU', statusRow({state: 'error', problem: 'lost'}), 'Error', 'error'],
@@ -59,9 +64,19 @@ test.each([
 	['a GPU of the user', heldRow(run('alice')), 'alice', 'mine'],
 	['a GPU of another user', heldRow(run('b\u{1B}[31mob')), 'bob', 'plain'],
 	['a reservation with a label', heldRow(labelled('night')), 'ci (night)', 'plain'],
-	['a shared GPU', statusRow({state: 'in-use', shares: [shareRow(lease('bob')), shareRow(lease('carol'))]}), '2 shared', 'plain'],
+	[
+		'a shared GPU',
+		statusRow({state: 'in-use', shares: [shareRow(lease('bob')), shareRow(lease('carol'))]}),
+		'2 shared',
+		'plain',
+	],
 	['a GPU shared with the user', statusRow({state: 'in-use', shares: [shareRow(lease('alice'))]}), '1 shared', 'mine'],
-	['an unreserved GPU', unreserved({unreservedUsers: ['dave'], processes: [{pid: 1, user: 'dave'}]}), 'dave?', 'warning'],
+	[
+		'an unreserved GPU',
+		unreserved({unreservedUsers: ['dave'], processes: [{pid: 1, user: 'dave'}]}),
+		'dave?',
+		'warning',
+	],
 	['an unreserved GPU of an unknown user', unreserved(), 'unknown?', 'warning'],
 ] as const)('OwnerName of %s', (_, row, text, tone) => {
 	const name = <OwnerName row={row} />;
@@ -103,30 +118,33 @@ test.each([
 const warning = {since: sceneTime - 3600, deadline: sceneTime + 720};
 const parked = {since: sceneTime - 4 * 3600};
 const keepUntil = sceneTime + 2 * 86_400;
+const limit = {value: 4, key: 'limit.gpus', text: '4'};
 
 test.each([
-	[{warning}, 'idle since 13:32, goes back at 14:44 unless used', 'warning'],
-	[{warning: {...warning, deadline: sceneTime - 1}}, 'idle since 13:32, goes back when somebody is waiting', 'warning'],
-	[{parked}, 'parked since 10:32 (no load)', 'warning'],
-	[{keepUntil}, 'kept until 14:32+2d even if idle', 'plain'],
-	[{parked, keepUntil}, 'parked since 10:32 (no load), kept until 14:32+2d even if idle', 'warning'],
-	[{warning, keepUntil}, 'idle since 13:32, goes back at 14:44 unless used', 'warning'],
-] as const)('IdleWords of %o', (row, text, tone) => {
+	['idle since 13:32, goes back at 14:44 unless used', {warning}, 'warning'],
+	['idle since 13:32, goes back when somebody is waiting', {warning: {...warning, deadline: sceneTime - 1}}, 'warning'],
+	['parked since 10:32 (no load)', {parked}, 'warning'],
+	['beyond its limit of 4 GPUs', {beyondLimit: {limit, deadline: undefined}}, 'warning'],
+	['beyond its limit of 4 GPUs, goes back at 14:33', {beyondLimit: {limit, deadline: sceneTime + 60}}, 'warning'],
+	['kept until 14:32+2d even if idle', {keepUntil}, 'plain'],
+	['parked since 10:32 (no load), kept until 14:32+2d even if idle', {parked, keepUntil}, 'warning'],
+	['idle since 13:32, goes back at 14:44 unless used', {warning, keepUntil}, 'warning'],
+] as const)('IdleWords shows "%s"', (text, row, tone) => {
 	const words = <IdleWords row={row} />;
 	expect(drawn(words, {state})).toBe(text);
 	expect(painted(words, 'dark', {state})).toBe(painted(<Label tone={tone}>{text}</Label>, 'dark'));
 });
 
 test.each([
-	[{}, 19, undefined, ''],
-	[{warning}, 19, undefined, 'goes back at 14:44'],
-	[{warning}, 18, undefined, 'back at 14:44'],
-	[{warning: {deadline: sceneTime}}, 19, undefined, 'goes back if wanted'],
-	[{warning, isBeyondLimit: true}, 40, 'train.py', 'goes back at 14:44, beyond limit: train.py'],
-	[{parked}, 19, 'train.py', 'parked 4h: train.py'],
-	[{keepUntil}, 19, undefined, 'kept until 14:32+2d'],
-	[{keepUntil}, 18, undefined, 'kept to 14:32+2d'],
-	[{keepUntil, parked}, 40, undefined, 'parked 4h'],
-])('ShortIdleWords of %o in %i columns, beside the process %s', (row, width, words, text) => {
+	['', 19, {}, undefined],
+	['goes back at 14:44', 19, {warning}, undefined],
+	['back at 14:44', 18, {warning}, undefined],
+	['goes back if wanted', 19, {warning: {deadline: sceneTime}}, undefined],
+	['goes back at 14:44, beyond limit: train.py', 40, {warning, isBeyondLimit: true}, 'train.py'],
+	['parked 4h: train.py', 19, {parked}, 'train.py'],
+	['kept until 14:32+2d', 19, {keepUntil}, undefined],
+	['kept to 14:32+2d', 18, {keepUntil}, undefined],
+	['parked 4h', 40, {keepUntil, parked}, undefined],
+])('ShortIdleWords shows "%s" in %i columns', (text, width, row, words) => {
 	expect(drawn(<ShortIdleWords row={row} width={width} words={words} />, {state})).toBe(text);
 });
