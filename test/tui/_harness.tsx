@@ -2,7 +2,7 @@
 import {EventEmitter} from 'node:events';
 import {stripVTControlCharacters} from 'node:util';
 import type {ReactElement} from 'react';
-import {render, renderToString} from 'ink';
+import {render} from 'ink';
 import xterm from '@xterm/headless';
 import {expect, vi} from 'vitest';
 import {App} from '../../source/tui/app.js';
@@ -15,7 +15,6 @@ import {layoutOf, type PanelId} from '../../source/tui/layout.js';
 import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
-import {StoreContext} from '../../source/tui/state/use-monitor.js';
 import {openingOf} from '../../source/tui/commands/command.js';
 import {createTerminalModes} from '../../source/tui/terminal.js';
 import {createWaits} from '../../source/tui/live/waiting.js';
@@ -23,6 +22,7 @@ import {readCurrent} from '../../source/core/operations/transact.js';
 import type {GpuProvider} from '../../source/core/model/ports.js';
 import type {FactsOfProcesses} from '../../source/core/model/types.js';
 import {alice, utcTime, type Box} from './_world.js';
+import {drawn} from './_drawn.js';
 import {settle} from './_settle.js';
 
 export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings => ({
@@ -81,10 +81,8 @@ export async function stateOf(
 
 /** Returns what Ink draws for a component, with its colors. */
 export const drawnBy = (state: State, component: ReactElement): string => {
-	const drawn = renderToString(<StoreContext value={createStateStore(state)}>{component}</StoreContext>, {
-		columns: state.size.columns,
-	});
-	return state.settings.isAscii ? inAscii(drawn) : drawn;
+	const frame = drawn(component, {state});
+	return state.settings.isAscii ? inAscii(frame) : frame;
 };
 
 /** Returns what Ink draws for a component, as lines without colors and trailing spaces. */

@@ -7,7 +7,7 @@ import {outputRowsOf} from '../state/command-line/reduce.js';
 import type {Output} from '../state/command-line/state.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {DialogBox} from './dialog-box.js';
 
 /** Matches control characters. Commands already remove them. Removing them again protects the screen if a command does not. */
@@ -38,7 +38,7 @@ export function OutputDialog({title, top, left, lines, chosen, tones}: Output): 
 				const isChosen = chosen === top + row;
 				return (
 					<Box key={row} height={1} flexShrink={0}>
-						{chosen === undefined ? undefined : <Label tone="key">{isChosen ? '>' : ' '}</Label>}
+						{chosen === undefined ? undefined : <FixedLabel tone="key">{isChosen ? '>' : ' '}</FixedLabel>}
 						<Label tone={isChosen ? 'strong' : (tones.get(top + row) ?? 'plain')}>{words}</Label>
 					</Box>
 				);

@@ -63,7 +63,12 @@ function UncachedRow<Row>({columns, isSelected, isTagged, line, ...cell}: RowPro
 				{isSelected ? '>' : ' '}
 				{isTagged ? '*' : ' '}
 			</Label>
-			{line}
+			{line === undefined ? undefined : (
+				// Fills the rest of the row, so that a long line does not shrink the marks.
+				<Box flexGrow={1} flexBasis={0}>
+					{line}
+				</Box>
+			)}
 			{(line === undefined ? columns : []).map(({name, width, align, gap, Cell: Content, emphasisOf}, index) => {
 				const properties = {...cell, width};
 				const own = emphasisOf?.(properties) ?? 'normal';

@@ -5,7 +5,7 @@ import {expect, test, vi} from 'vitest';
 import {createMouseTargets, MouseContext} from '../../../source/tui/mouse/mouse-context.js';
 import {blockWidthOf, DataTable, type CellProperties, type DataColumn} from '../../../source/tui/table/data-table.js';
 import {Label} from '../../../source/tui/widgets/label.js';
-import {drawn, lines, painted} from '../widgets/_drawn.js';
+import {drawn, lines, painted} from '../_drawn.js';
 
 type Job = {readonly id: number; readonly owner: string; readonly note?: string};
 

@@ -23,7 +23,7 @@ import {
 } from '../_harness.js';
 import {eventsArrived, pastOf} from '../_scene.js';
 import {createScene} from '../_world.js';
-import {drawn, lines} from '../widgets/_drawn.js';
+import {drawn, lines} from '../_drawn.js';
 
 let session: Session | undefined;
 

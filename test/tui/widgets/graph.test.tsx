@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {Curve, Graph} from '../../../source/tui/widgets/graph.js';
 import {Label} from '../../../source/tui/widgets/label.js';
-import {drawn, lines} from './_drawn.js';
+import {drawn, lines} from '../_drawn.js';
 
 const ramp = (count: number): readonly number[] => Array.from({length: count}, (_, index) => index / (count - 1));
 

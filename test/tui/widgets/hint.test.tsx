@@ -1,7 +1,7 @@
 import {Text} from 'ink';
 import {expect, test} from 'vitest';
 import {Hint} from '../../../source/tui/widgets/hint.js';
-import {drawn, painted} from './_drawn.js';
+import {drawn, painted} from '../_drawn.js';
 
 test('Hint draws a key and its word', () => {
 	expect(drawn(<Hint name="Space" word="Tag" />)).toBe('Space Tag');

@@ -1,8 +1,8 @@
 import {Box, Text, type TextProps} from 'ink';
 import {expect, test} from 'vitest';
 import type {Tone} from '../../../source/tui/themes/tones.js';
-import {EmphasisContext, Label, type Emphasis} from '../../../source/tui/widgets/label.js';
-import {drawn, lines, painted} from './_drawn.js';
+import {EmphasisContext, FixedLabel, Label, type Emphasis} from '../../../source/tui/widgets/label.js';
+import {drawn, lines, painted} from '../_drawn.js';
 
 test.each([
 	['normal', 'plain', {}],
@@ -62,4 +62,15 @@ test('Label inside another label keeps its own tone and is cut with it', () => {
 			'dark',
 		),
 	);
+});
+
+test('FixedLabel keeps its text if other parts of the line need more room, and fills a column', () => {
+	const line = (width?: number) => (
+		<Box width={12}>
+			<FixedLabel width={width}>fixed</FixedLabel>
+			<Label>a long text</Label>
+		</Box>
+	);
+	expect(drawn(line())).toBe('fixeda long…');
+	expect(drawn(line(7))).toBe('fixed  a lo…');
 });

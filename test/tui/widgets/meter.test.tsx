@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {widthOf} from '../../../source/format/text/width.js';
 import {Meter} from '../../../source/tui/widgets/meter.js';
-import {drawn, painted} from './_drawn.js';
+import {drawn, painted} from '../_drawn.js';
 
 test.each([
 	[0, '──────────'],

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {widthOf} from '../../../source/format/text/width.js';
 import {Label} from '../../../source/tui/widgets/label.js';
 import {Panel} from '../../../source/tui/widgets/panel.js';
-import {drawn, lines, painted} from './_drawn.js';
+import {drawn, lines, painted} from '../_drawn.js';
 
 const title = <Label>2:Detail</Label>;
 

@@ -1,7 +1,7 @@
 import {Text} from 'ink';
 import {expect, test} from 'vitest';
 import {Sparkline} from '../../../source/tui/widgets/sparkline.js';
-import {drawn, painted} from './_drawn.js';
+import {drawn, painted} from '../_drawn.js';
 
 const values = [0, 0.01, 0.3, 0.5, undefined, 0.99, 1];
 

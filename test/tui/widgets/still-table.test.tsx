@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {StillTable, type StillColumn} from '../../../source/tui/widgets/still-table.js';
-import {drawn, lines} from './_drawn.js';
+import {drawn, lines} from '../_drawn.js';
 
 const columns: readonly StillColumn[] = [{title: 'USER'}, {title: 'GPU-HOURS', align: 'right'}];
 

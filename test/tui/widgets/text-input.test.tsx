@@ -3,7 +3,7 @@ import {Box} from 'ink';
 import {expect, test} from 'vitest';
 import {TextInput} from '../../../source/tui/widgets/text-input.js';
 import {fieldOf, presetField} from '../../../source/tui/state/text-field.js';
-import {drawn, painted} from './_drawn.js';
+import {drawn, painted} from '../_drawn.js';
 
 const chalk = new Chalk({level: 1});
 

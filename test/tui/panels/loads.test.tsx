@@ -1,9 +1,11 @@
 import {expect, test} from 'vitest';
+import {LoadsPanel} from '../../../source/tui/panels/loads.js';
 import {layoutOf, shownRangeOf} from '../../../source/tui/layout.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
+import {drawn} from '../_drawn.js';
 import {after, endSession, frameOf, shownRows, startMonitor, stateOf, type Step} from '../_harness.js';
 import {eventsArrived, nightOf, pastOf} from '../_scene.js';
-import {busy, createBox, createScene, lease, run} from '../_world.js';
+import {busy, createBox, createScene, gpuReading, lease, run} from '../_world.js';
 import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';
 
 const sizes = [
@@ -114,4 +116,44 @@ test('a click on the load graph of a GPU selects the GPU', async () => {
 	} finally {
 		await endSession(session);
 	}
+});
+
+const loadsPanel = (state: State): string => {
+	const {width, rows} = layoutOf(state)
+		.blocks.flat()
+		.flat()
+		.find(({panel}) => panel === 'loads')!;
+	return drawn(<LoadsPanel width={width} rows={rows} />, {state});
+};
+
+test('LoadsPanel has a tile for each GPU, with its holder, its load and its graphs', async () => {
+	const state = await boxState(4, {columns: 160, rows: 45}, ['line-down']);
+	expect(loadsPanel(state)).toMatchInlineSnapshot(`
+		"╭─ Loads last 5m ──────────────────────────────────────────────╮
+		│   0 alice             0%  10G  > 1 bob              17%  11G │
+		│                                                              │
+		│                                                              │
+		│                                                              │
+		│                                                              │
+		│                                                              │
+		│                                                            ⣀ │
+		│ ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⡀    ⢀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀  ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⡀    ⢰⣶⣶⣶⣶⣾⣿⣿⣿⣿⣿ │
+		│   2 carol            34%  12G    3 alice            51%  13G │
+		│                                                              │
+		│                                                              │
+		│                                                              │
+		│                                                          ⣀⣠⣤ │
+		│                           ⢀⣀⣠                      ⢀⣀⣤⣴⣶⣿⣿⣿⣿ │
+		│                   ⢀⣀⣠⣤⣴⣶⣾⣿⣿⣿⣿                    ⢰⣾⣿⣿⣿⣿⣿⣿⣿⣿⣿ │
+		│ ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣠⡄    ⢸⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿  ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣠⣴⡆    ⢸⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿ │
+		╰──────────────────────────────────────────────────────────────╯"
+	`);
+});
+
+test('LoadsPanel shows N/A for a GPU that reports nothing, and the state of a broken one', async () => {
+	const unknown = {utilizationPercent: undefined, memoryUsedMiB: undefined};
+	const readings = [gpuReading(0, {...unknown, failure: 'lost'}), gpuReading(1, unknown)];
+	const box = await createBox(2, {readings, leases: {1: lease('b\u{1B}[31mob')}});
+	const heads = loadsPanel(await stateOf(box, {columns: 160, rows: 45})).matchAll(/> 0 .*| {2}1 .*/gv);
+	expect(heads.map(([head]) => head.replaceAll(/ +/gv, ' ')).toArray()).toEqual(['> 0 Error N/A │', ' 1 bob N/A │']);
 });
