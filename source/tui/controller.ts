@@ -164,8 +164,9 @@ export function createController(
 		},
 		/** Inserts pasted text into the open text field. If there is none, ignores the text. Pasted text never acts as keys. */
 		paste(text: string): void {
-			if (modeOf(getState()) !== 'small') {
-				dispatch({kind: 'typed', text: sanitizeTyped(text)});
+			const typed = sanitizeTyped(text);
+			if (modeOf(getState()) !== 'small' && typed !== '') {
+				dispatch({kind: 'typed', text: typed});
 			}
 		},
 	};
