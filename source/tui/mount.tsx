@@ -24,8 +24,6 @@ const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[s
 /** Whether the user has turned colors off with NO_COLOR (https://no-color.org), which Ink does not read. */
 const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 
-type End = {readonly code: number} | {readonly error: unknown};
-
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
 /**
@@ -100,18 +98,14 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			options.view ?? {},
 		),
 	);
-	const {promise: ended, resolve: end} = Promise.withResolvers<End>();
-	const broken = (error: unknown): void => {
-		end({error});
-	};
-
+	const {promise: exitCode, resolve: end, reject: broken} = Promise.withResolvers<number>();
 	const waits = createWaits(store.dispatch, broken);
 	const quit = (): void => {
-		end({code: 0});
+		end(0);
 	};
 
 	const onSignal = (signal: NodeJS.Signals): void => {
-		end({code: exitCodeOf(signal)});
+		end(exitCodeOf(signal));
 	};
 
 	for (const signal of endingSignals) {
@@ -171,7 +165,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	// When a component throws an error, Ink exits by itself.
 	void instance.waitUntilExit().then(quit).catch(broken);
 
-	const outcome = await ended;
+	const [outcome] = await Promise.allSettled([exitCode]);
 	modes.setMouse(false);
 	// Restores the terminal first, so that messages about the exit are readable.
 	instance.unmount();
@@ -185,7 +179,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	// Cancels waiting requests, because nobody would use GPUs that are granted after the monitor has ended.
 	await waits.leaveAll();
 	// Keeps handling errors if the terminal was closed, because more errors can occur shortly after the writes.
-	if (!('code' in outcome && outcome.code === exitCodeOf('SIGHUP'))) {
+	if (outcome.status === 'rejected' || outcome.value !== exitCodeOf('SIGHUP')) {
 		for (const giveBack of streams) {
 			giveBack();
 		}
@@ -197,9 +191,5 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 
 	process.off('uncaughtException', broken);
 	process.off('unhandledRejection', broken);
-	if ('error' in outcome) {
-		throw outcome.error;
-	}
-
-	return outcome.code;
+	return exitCode;
 }

@@ -138,7 +138,7 @@ async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promi
 		const problem = problemWith(process, row.index, scan);
 		return problem === undefined
 			? `process ${process.pid} is not on GPU ${row.index}`
-			: problemText(process.pid, row.index, problem);
+			: problemText(process.pid, [row.index], problem);
 	}
 
 	const others = chosen.filter((row) => !isOwn(row, getState()));

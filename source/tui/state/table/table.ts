@@ -89,19 +89,11 @@ export function tableOf<Row>(rules: TableRules<Row>) {
 			return tableChanges[action](table, view);
 		}
 
-		switch (action.kind) {
-			case 'select': {
-				return selectRow(table, view, action.index);
-			}
-
-			case 'move': {
-				return moveSelection(table, view, action.by);
-			}
-
-			case 'sort-by': {
-				return view.rules.sortKeys.includes(action.title) ? sortByTitle(table, action.title) : table;
-			}
+		if (action.kind === 'sort-by') {
+			return view.rules.sortKeys.includes(action.title) ? sortByTitle(table, action.title) : table;
 		}
+
+		return action.kind === 'select' ? selectRow(table, view, action.index) : moveSelection(table, view, action.by);
 	}
 
 	return {
