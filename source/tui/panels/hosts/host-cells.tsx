@@ -95,11 +95,11 @@ export function Process({line: {gpu, state}, width}: Properties): ReactElement {
 	}
 
 	const idle = idleOf(gpu, words !== undefined);
-	if (idle !== undefined) {
-		return <ShortIdleWords row={idle} width={width} words={words} />;
-	}
-
-	return <Value>{words ?? placeText(gpu)}</Value>;
+	return idle === undefined ? (
+		<Value>{words ?? placeText(gpu)}</Value>
+	) : (
+		<ShortIdleWords row={idle} width={width} words={words} />
+	);
 }
 
 /** Shows the state of a GPU. A question mark means that the host does not answer any longer, so that the state is its last known one. */

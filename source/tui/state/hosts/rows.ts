@@ -73,7 +73,7 @@ export const hostTable = tableOf<HostLine>({
 	noUser: 'This line has no user: select a GPU that has one',
 	valuesOf: (state, lines) => ({
 		host: hostValue(state, lines),
-		state: ofGpu((_, {state}) => byUrgency.indexOf(state)),
+		state: ofGpu((_, line) => byUrgency.indexOf(line.state)),
 		owner: ofGpu(({user, sharers, unreserved_users: users}) => user ?? sharers?.[0] ?? users?.[0]),
 		ends: ofGpu(({remaining_seconds: seconds}, line) => (isUnheld(line.state) ? undefined : (seconds ?? Infinity))),
 		utilization: ofGpu(({utilization}) => utilization),
