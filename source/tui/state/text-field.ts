@@ -1,4 +1,6 @@
 /** A text field. Each edit returns a new value and does not modify the old one. */
+import {sanitizeTyped} from '../../format/text/text.js';
+
 export type TextField = {
 	readonly value: string;
 	/** The number of code points before the cursor. */
@@ -52,5 +54,12 @@ export const edit = (field: TextField, change: Edit): TextField => edits[change]
 
 export type FieldChange = Edit | {readonly text: string};
 
-export const changed = (field: TextField, change: FieldChange): TextField =>
-	typeof change === 'string' ? edit(field, change) : insert(field, change.text);
+/** Edits a field, or inserts typed or pasted text. Nothing is inserted if the text has only control sequences. */
+export function changed(field: TextField, change: FieldChange): TextField {
+	if (typeof change === 'string') {
+		return edit(field, change);
+	}
+
+	const text = sanitizeTyped(change.text);
+	return text === '' ? field : insert(field, text);
+}
