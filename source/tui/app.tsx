@@ -36,11 +36,8 @@ type Properties = {
 
 function useLiveData(properties: Properties): Pick<EffectContext, 'refresh' | 'changeInterval'> {
 	const {world, ports, broken} = properties;
-	const {watched, scanIntervalMs, changeInterval} = useScanning(properties);
-	const dispatch = useDispatch();
-	const isReadonly = useMonitor(({settings}) => settings.isReadonly);
-	const hasNoPool = useMonitor(({settings}) => settings.hasNoPool === true);
-	const view = useLiveView({world, watched, scanIntervalMs, isReadonly, hasNoPool}, dispatch, broken);
+	const {changeInterval, ...scanning} = useScanning(properties);
+	const view = useLiveView(world, scanning, broken);
 	useTick(world);
 	useReport(world, broken);
 	usePast(world, broken);

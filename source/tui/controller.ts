@@ -1,5 +1,5 @@
 /** Translates keys to intents (the names of what a key does), and carries out intents as actions on the state or as commands. */
-import {sanitize, sanitizeTyped} from '../format/text/text.js';
+import {sanitize} from '../format/text/text.js';
 import type {Action, Intent, OutwardIntent} from './state/actions.js';
 import type {StateStore} from './state/store.js';
 import {completeLine, openChosenLine} from './commands/command-line.js';
@@ -165,7 +165,7 @@ export function createController(
 		/** Inserts pasted text into the open text field. If there is none, ignores the text. Pasted text never acts as keys. */
 		paste(text: string): void {
 			if (modeOf(getState()) !== 'small') {
-				dispatch({kind: 'typed', text: sanitizeTyped(text)});
+				dispatch({kind: 'typed', text});
 			}
 		},
 	};

@@ -1,5 +1,6 @@
 /** Divides the lines of the screen among the panels. If lines are short, the table gets them first and the events last. */
 import type {PresetName} from '../format/monitor-settings.js';
+import type {PanelName} from './state/panels/state.js';
 
 /** Sizes of the tiles in the panel `loads`. Each tile is a line of text with graphs below. */
 export type LoadTiles = {
@@ -9,19 +10,15 @@ export type LoadTiles = {
 	readonly tileRows: number;
 };
 
-/** Lines inside each panel, or 0 if the panel is hidden. The head of the table is not included. */
+/** Lines inside the panels of a stack, from top to bottom, including the head of a table. A panel without lines is hidden. */
+export type Rows = Readonly<Partial<Record<PanelName | 'loads', number>>>;
+
+/** The blocks of the screen from top to bottom. A block has one stack of panels, or two side by side. */
 export type Shares = {
-	readonly tableRows: number;
-	readonly detailRows: number;
-	readonly queueRows: number;
-	readonly eventRows: number;
-	readonly processRows: number;
+	readonly blocks: ReadonlyArray<readonly Rows[]>;
 	readonly loads?: LoadTiles;
-	/**
-	The arrangement of the panels below the table. `rows`: queue beside detail, events below both. `columns`: events below the queue, both beside the
-	detail. `wide`: like `columns` on a large screen, with graphs and processes. `stacked`: only one panel.
-	*/
-	readonly arrangement: 'rows' | 'columns' | 'wide' | 'stacked';
+	/** Whether the screen is large enough for two columns of panels below the table. */
+	readonly isWide?: boolean;
 };
 
 type Counts = {
@@ -36,6 +33,9 @@ type Counts = {
 type Size = {readonly columns: number; readonly rows: number};
 
 const boxedRows = (rows: number): number => (rows === 0 ? 0 : rows + 2);
+
+/** Returns the lines of a panel with its title line. */
+const titled = (rows: number): number => (rows === 0 ? 0 : rows + 1);
 
 const boxedTable = (rows: number): number => rows + 3;
 
@@ -57,22 +57,18 @@ const leastEventsBelow = 3;
 /** Returns the lines of a queue: its head, and a row and the reason for each entry. */
 const queueLines = (waiting: number): number => 2 + 3 * waiting;
 
-/** Moves the events below the queue if the queue is short and there is no room for events at the bottom. */
-function withEventsBelowQueue(shares: Shares, waiting: number): Shares {
-	const queueRows = Math.max(leastQueue, queueLines(waiting));
-	const eventRows = shares.queueRows - queueRows - 2;
-	return shares.eventRows > 0 || eventRows < leastEventsBelow
-		? shares
-		: {...shares, queueRows, eventRows, arrangement: 'columns'};
+/** Divides lines between the queue and the events below it. A long queue gets all of them. */
+function queueAndEvents(rows: number, waiting: number): Rows {
+	const queue = Math.max(leastQueue, queueLines(waiting));
+	const events = rows - queue - 2;
+	return events < leastEventsBelow ? {queue: rows} : {queue, events};
 }
-
-const nothingBelow = {detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0, arrangement: 'rows'} as const;
 
 function usual(body: number, {gpus, waiting}: Counts): Shares {
 	const least = Math.min(gpus, leastBoxedTable);
 	const level = boxedLevels.find(({lower, events}) => boxedTable(least) + boxedRows(lower) + boxedRows(events) <= body);
 	if (level === undefined) {
-		return {...nothingBelow, tableRows: body - 3};
+		return {blocks: [[{gpus: body - 2}]]};
 	}
 
 	let spare = body - boxedTable(least) - boxedRows(level.lower) - boxedRows(level.events);
@@ -87,8 +83,13 @@ function usual(body: number, {gpus, waiting}: Counts): Shares {
 	const moreEvents = hasEvents ? take(1) : 0;
 	const moreLower = take(hasEvents ? 6 : spare);
 	const lower = level.lower + moreLower + take(Math.min(10, Math.floor(spare / 2)));
-	const eventRows = hasEvents ? level.events + moreEvents + spare : 0;
-	return withEventsBelowQueue({...nothingBelow, tableRows, detailRows: lower, queueRows: lower, eventRows}, waiting);
+	const table: Rows = {gpus: tableRows + 1};
+	const detail: Rows = {detail: lower};
+	return {
+		blocks: hasEvents
+			? [[table], [{queue: lower}, detail], [{events: level.events + moreEvents + spare}]]
+			: [[table], [queueAndEvents(lower, waiting), detail]],
+	};
 }
 
 /** Minimum size of the screen for two columns below the table. */
@@ -135,14 +136,17 @@ function wide(body: number, {gpus, allGpus, waiting, innerQueueWidth}: Counts): 
 	const processRows = Math.min(Math.max(4, Math.floor(inner * processShare)), Math.max(5, 2 * allGpus + 3));
 	const queueRows = Math.max(5, Math.min(2 * waiting + 1, Math.floor(inner / 2)));
 	const loads = loadTilesIn(inner - queueRows - leastWideEvents - 2, innerQueueWidth, allGpus);
+	const loadRows = loads?.rows ?? 0;
 	return {
-		tableRows,
-		detailRows: inner - processRows,
-		processRows,
-		queueRows,
-		eventRows: inner - queueRows - boxedRows(loads?.rows ?? 0),
+		blocks: [
+			[{gpus: tableRows + 1}],
+			[
+				{queue: queueRows, loads: loadRows, events: inner - queueRows - boxedRows(loadRows)},
+				{detail: inner - processRows, processes: processRows},
+			],
+		],
 		loads,
-		arrangement: 'wide',
+		isWide: true,
 	};
 }
 
@@ -151,77 +155,58 @@ const leastBelowDense = 4;
 /** Gives the table enough lines for as many GPUs as possible. The queue and the detail panel get the remaining lines. */
 function dense(body: number, {gpus}: Counts): Shares {
 	const rest = body - boxedTable(gpus) - 2;
-	return rest >= leastBelowDense
-		? {...nothingBelow, tableRows: gpus, detailRows: rest, queueRows: rest}
-		: {...nothingBelow, tableRows: body - 3};
+	return {
+		blocks: rest >= leastBelowDense ? [[{gpus: gpus + 1}], [{queue: rest}, {detail: rest}]] : [[{gpus: body - 2}]],
+	};
 }
 
 const stackedShare = 0.6;
 
 /** Gives the panel below the table the lines that it needs. If it is the queue, the events get the lines that remain. */
-function stacked(
-	body: number,
-	{gpus, waiting}: Pick<Counts, 'gpus' | 'waiting'>,
-	below: 'processes' | 'queue',
-): Shares {
+function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'queue'): Rows {
 	const inner = body - 5;
 	const wanted = Math.floor(inner * stackedShare);
 	const least = below === 'queue' ? Math.min(wanted, queueLines(waiting)) : wanted;
 	const tableRows = Math.max(1, Math.min(gpus, inner - least));
 	const rows = inner - tableRows;
-	const shares: Shares = {...nothingBelow, tableRows, arrangement: 'stacked'};
-	return below === 'processes'
-		? {...shares, processRows: rows}
-		: {...withEventsBelowQueue({...shares, queueRows: rows}, waiting), arrangement: 'stacked'};
+	return {gpus: tableRows + 1, ...(below === 'processes' ? {processes: rows} : queueAndEvents(rows, waiting))};
 }
 
 /** Divides the lines among panels that have borders on all sides. */
 export function boxed(body: number, {columns, rows}: Size, preset: PresetName, counts: Counts): Shares {
-	switch (preset) {
-		case 'processes':
-		case 'queue': {
-			return stacked(body, counts, preset);
-		}
-
-		case 'dense': {
-			return dense(body, counts);
-		}
-
-		case 'default': {
-			return columns >= leastWide.columns && rows >= leastWide.rows ? wide(body, counts) : usual(body, counts);
-		}
+	if (preset === 'processes' || preset === 'queue') {
+		return {blocks: [[stacked(body, counts, preset)]]};
 	}
+
+	if (preset === 'dense') {
+		return dense(body, counts);
+	}
+
+	return columns >= leastWide.columns && rows >= leastWide.rows ? wide(body, counts) : usual(body, counts);
 }
 
-/** Divides the lines among panels that have only a title line. */
-export function ruled(body: number, preset: PresetName, {gpus, waiting}: Counts): Shares {
+/** Divides the lines among panels that have only a title line. The title of the detail panel is shown even if there is no line for its content. */
+export function ruled(body: number, preset: PresetName, counts: Counts): Rows {
+	const {gpus, waiting} = counts;
 	if (preset === 'processes' || preset === 'queue') {
-		const shares = stacked(body + 2, {gpus, waiting}, preset);
-		return {...shares, eventRows: Math.max(0, shares.eventRows - 1)};
+		const {events = 1, ...rows} = stacked(body + 2, counts, preset);
+		return {...rows, events: events - 1};
 	}
 
 	const least = Math.min(gpus, Math.max(leastRuledTable, Math.floor(body * 0.6)));
 	// Subtracts the title lines of the table and the detail panel, and the head of the table.
 	let spare = Math.max(0, body - 3 - least);
-	const queueRows = waiting > 0 && spare >= 2 ? Math.min(waiting, 4, spare - 1) : 0;
-	spare -= queueRows > 0 ? queueRows + 1 : 0;
+	const queue = waiting > 0 && spare >= 2 ? Math.min(waiting, 4, spare - 1) : 0;
+	spare -= titled(queue);
 	const words = Math.min(spare, 5);
 	spare -= words;
 	spare -= Math.min(spare, gpus - least);
 	const graphs = spare >= 5 ? 5 : 0;
 	spare -= graphs;
 	const leastEvents = spare >= 3 ? Math.min(spare - 1, 8) : 0;
-	spare -= leastEvents > 0 ? leastEvents + 1 : 0;
+	spare -= titled(leastEvents);
 	const moreDetail = words > 0 ? Math.min(spare, 12) : 0;
-	const detailRows = words + graphs + moreDetail;
-	const eventRows = leastEvents > 0 ? leastEvents + spare - moreDetail : 0;
-	const below = detailRows + (queueRows > 0 ? queueRows + 1 : 0) + (eventRows > 0 ? eventRows + 1 : 0);
-	return {
-		tableRows: body - 3 - below,
-		detailRows,
-		queueRows,
-		eventRows,
-		processRows: 0,
-		arrangement: 'rows',
-	};
+	const detail = words + graphs + moreDetail;
+	const events = leastEvents > 0 ? leastEvents + spare - moreDetail : 0;
+	return {gpus: body - 2 - detail - titled(queue) - titled(events), detail, queue, events};
 }

@@ -1,5 +1,5 @@
 /** Chooses which panels are visible, and their sizes, for the size of the terminal. Ink places the content inside them. */
-import {boxed, ruled, type LoadTiles, type Shares} from './layout-shares.js';
+import {boxed, ruled, type LoadTiles, type Rows, type Shares} from './layout-shares.js';
 import type {PanelName, PastRange} from './state/panels/state.js';
 import {foldedCount} from './state/gpus/fold.js';
 import {remembering} from './state/memo.js';
@@ -12,7 +12,7 @@ export const isTooSmall = ({size: {columns, rows}, settings}: Pick<State, 'size'
 	!settings.isLinear && (columns < smallest.columns || rows < smallest.rows);
 
 /** The panels. `loads` shows graphs of all GPUs and cannot get the focus. */
-export type PanelId = PanelName | 'loads';
+export type PanelId = keyof Rows;
 
 export type Place = {
 	readonly panel: PanelId;
@@ -56,46 +56,19 @@ const gpusOf = ({snapshot}: Laid): number => snapshot?.gpus.length ?? 0;
 /** Minimum width of a block of the table if two blocks are side by side, by preset. */
 const leastTableColumn = {dense: 56, default: 80} as const;
 
-const stackOf = (width: number, ...places: ReadonlyArray<readonly [panel: PanelId, rows: number]>): Stack =>
-	places.filter(([, rows]) => rows > 0).map(([panel, rows]) => ({panel, width, rows}));
+const stackOf = (width: number, lines: Rows): Stack =>
+	(Object.entries(lines) as ReadonlyArray<[PanelId, number]>)
+		.filter(([panel, rows]) => rows > 0 || panel === 'detail')
+		.map(([panel, rows]) => ({panel, width, rows}));
 
-function boxedBlocks(shares: Shares, columns: number): ReadonlyArray<readonly Stack[]> {
-	const {tableRows, detailRows, queueRows, eventRows, processRows, loads, arrangement} = shares;
-	const table = [stackOf(columns, ['gpus', tableRows + 1])];
-	if (arrangement === 'stacked') {
-		return [table, [stackOf(columns, ['processes', processRows], ['queue', queueRows], ['events', eventRows])]];
-	}
-
-	const left = queueWidthOf(columns, arrangement === 'wide');
-	const right = columns - left;
-	return arrangement === 'rows'
-		? [
-				table,
-				[stackOf(left, ['queue', queueRows]), stackOf(right, ['detail', detailRows])],
-				...(eventRows === 0 ? [] : [[stackOf(columns, ['events', eventRows])]]),
-			]
-		: [
-				table,
-				[
-					stackOf(left, ['queue', queueRows], ['loads', loads?.rows ?? 0], ['events', eventRows]),
-					stackOf(right, ['detail', detailRows], ['processes', processRows]),
-				],
-			];
+function blocksOf({blocks, isWide = false}: Shares, columns: number): Layout['blocks'] {
+	const left = queueWidthOf(columns, isWide);
+	return blocks.map((stacks) =>
+		stacks.length === 1
+			? [stackOf(columns, stacks[0]!)]
+			: stacks.map((rows, index) => stackOf(index === 0 ? left : columns - left, rows)),
+	);
 }
-
-/** Returns the blocks for panels that have only a title line. The title of the detail panel is shown even if there is no line for its content. */
-const ruledBlocks = (
-	{tableRows, detailRows, queueRows, eventRows, processRows, arrangement}: Shares,
-	width: number,
-): ReadonlyArray<readonly Stack[]> => [
-	[
-		[
-			...stackOf(width, ['gpus', tableRows + 1]),
-			...(arrangement === 'stacked' ? [] : [{panel: 'detail', width, rows: detailRows} as const]),
-			...stackOf(width, ['processes', processRows], ['queue', queueRows], ['events', eventRows]),
-		],
-	],
-];
 
 const placeIn = ({blocks}: Pick<Layout, 'blocks'>, panel: PanelId): Place | undefined =>
 	blocks
@@ -121,15 +94,12 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	};
 	const isBoxedFrame = frame === 'boxed';
 	// If only the title of the detail panel is shown below the table, that title is the last line.
-	const bare = isBoxedFrame ? undefined : ruled(body, view.preset, counts);
-	const isBare = bare !== undefined && bare.detailRows + bare.queueRows + bare.eventRows + bare.processRows === 0;
-	const shares = isBoxedFrame
+	const whole = stackOf(columns, ruled(body, view.preset, counts));
+	const hasLastRule = !isBoxedFrame && whole.at(-1)!.rows > 0;
+	const shares: Shares = isBoxedFrame
 		? boxed(body, size, view.preset, counts)
-		: isBare
-			? bare
-			: ruled(body - 1, view.preset, counts);
-	const blocks = isBoxedFrame ? boxedBlocks(shares, columns) : ruledBlocks(shares, columns);
-	const hasLastRule = !isBoxedFrame && !isBare;
+		: {blocks: [[ruled(hasLastRule ? body - 1 : body, view.preset, counts)]]};
+	const blocks = blocksOf(shares, columns);
 	const layout: Layout = {frame, hasLastRule, blocks, tableColumns, loads: shares.loads};
 	if (!isZoomed && isShown(layout, focus)) {
 		return layout;

@@ -12,11 +12,10 @@ import {startingWith} from './state/view/reduce.js';
 import {createStateStore} from './state/store.js';
 import {colorLevelIn, isInGnuScreen, type ColorLevel, createTerminalModes} from './terminal.js';
 import {withTheme} from './theme.js';
-import {createMouseInput, mayHaveMouse, type MouseInput} from './mouse/input.js';
-import type {MonitorPorts, MonitorOptions} from './ports.js';
+import {createMouseInput, mayHaveMouse} from './mouse/input.js';
+import type {MonitorOptions} from './ports.js';
 import {createWaits} from './live/waiting.js';
-
-const noPorts: MonitorPorts = {};
+import {withinTime} from './live/within-time.js';
 
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -24,8 +23,6 @@ const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[s
 
 /** Whether the user has turned colors off with NO_COLOR (https://no-color.org), which Ink does not read. */
 const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
-
-type End = {readonly code: number} | {readonly error: unknown};
 
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
@@ -46,20 +43,8 @@ function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: ()
 	};
 }
 
+/** Time limit in ms for restoring the screen, in case the terminal reads no output. */
 const lastFrameMs = 1000;
-
-/** Waits until the screen is restored. Gives up after a time limit if the terminal reads no output. */
-async function withinTime(unmounted: Promise<unknown>): Promise<void> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<void>((resolve) => {
-		timer = setTimeout(resolve, lastFrameMs);
-	});
-	await Promise.race([unmounted.then(() => undefined).catch(() => undefined), late]);
-	clearTimeout(timer);
-}
-
-const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
-	mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 
 type TerminalSettings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'> & {readonly colorLevel: ColorLevel};
 
@@ -100,7 +85,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	} = options;
 	// Ink reads the same variable.
 	const isLinear = process.env['INK_SCREEN_READER'] === 'true';
-	const mouse = isLinear ? undefined : openMouse(stdin);
+	const mouse = !isLinear && mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 	const nowMs = world.clock.monotonicMs();
 	const notice: Flash | undefined =
 		options.notice === undefined ? undefined : {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs};
@@ -113,30 +98,26 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			options.view ?? {},
 		),
 	);
-	const {promise: ended, resolve: end} = Promise.withResolvers<End>();
-	const broken = (error: unknown): void => {
-		end({error});
-	};
-
+	const {promise: exitCode, resolve: end, reject: broken} = Promise.withResolvers<number>();
 	const waits = createWaits(store.dispatch, broken);
 	const quit = (): void => {
-		end({code: 0});
+		end(0);
 	};
 
 	const onSignal = (signal: NodeJS.Signals): void => {
-		end({code: exitCodeOf(signal)});
+		end(exitCodeOf(signal));
 	};
 
 	for (const signal of endingSignals) {
 		process.on(signal, onSignal);
 	}
 
-	const closed = (): void => {
-		onSignal('SIGHUP');
-	};
-
 	// Handles errors of stderr, too: SIGCONT follows SIGHUP, and Node then reads the size of each terminal.
-	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) => handleErrors(stream, closed));
+	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) =>
+		handleErrors(stream, () => {
+			onSignal('SIGHUP');
+		}),
+	);
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
 	const output = options.openOutput?.((error) => {
@@ -160,7 +141,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			watched={{gpus: options.watchedGpus ?? world.gpus, clock: world.clock}}
 			store={store}
 			drawn={output === undefined ? store : whileDrained(store, output)}
-			ports={options.ports ?? noPorts}
+			ports={options.ports ?? {}}
 			waits={waits}
 			scanIntervalMs={scanIntervalMs}
 			mouse={mouse}
@@ -184,11 +165,11 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	// When a component throws an error, Ink exits by itself.
 	void instance.waitUntilExit().then(quit).catch(broken);
 
-	const outcome = await ended;
+	const [outcome] = await Promise.allSettled([exitCode]);
 	modes.setMouse(false);
 	// Restores the terminal first, so that messages about the exit are readable.
 	instance.unmount();
-	await withinTime(instance.waitUntilExit());
+	await withinTime(instance.waitUntilExit(), lastFrameMs);
 	modes.leave();
 	if (isLinear) {
 		// The shell prompt must start on a new line.
@@ -198,7 +179,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	// Cancels waiting requests, because nobody would use GPUs that are granted after the monitor has ended.
 	await waits.leaveAll();
 	// Keeps handling errors if the terminal was closed, because more errors can occur shortly after the writes.
-	if (!('code' in outcome && outcome.code === exitCodeOf('SIGHUP'))) {
+	if (outcome.status === 'rejected' || outcome.value !== exitCodeOf('SIGHUP')) {
 		for (const giveBack of streams) {
 			giveBack();
 		}
@@ -210,9 +191,5 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 
 	process.off('uncaughtException', broken);
 	process.off('unhandledRejection', broken);
-	if ('error' in outcome) {
-		throw outcome.error;
-	}
-
-	return outcome.code;
+	return exitCode;
 }

@@ -62,24 +62,20 @@ export function themeOf({
 		return 'mono';
 	}
 
-	switch (scheme) {
-		// The terminal's own colors are readable on its own background.
-		case 'terminal': {
-			return 'dark';
-		}
-
-		case 'usual': {
-			return hasGradients ? `${ground}-gradient` : onWhite && hasSixteenColors ? 'light-16' : ground;
-		}
-
-		case 'high-contrast': {
-			return hasSixteenColors ? `${scheme}-${ground}-16` : `${scheme}-${ground}`;
-		}
-
-		case 'color-blind': {
-			return hasSixteenColors ? (onWhite ? 'light-16' : 'color-blind-dark-16') : `${scheme}-${ground}`;
-		}
+	// The terminal's own colors are readable on its own background.
+	if (scheme === 'terminal') {
+		return 'dark';
 	}
+
+	if (scheme === 'usual') {
+		return hasGradients ? `${ground}-gradient` : onWhite && hasSixteenColors ? 'light-16' : ground;
+	}
+
+	if (!hasSixteenColors) {
+		return `${scheme}-${ground}`;
+	}
+
+	return scheme === 'high-contrast' ? `${scheme}-${ground}-16` : onWhite ? 'light-16' : 'color-blind-dark-16';
 }
 
 export const schemeOf = (theme: ThemeName = 'auto'): ColorScheme =>

@@ -3,13 +3,7 @@ import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';
 import {latestOf} from '../state/pause.js';
-import {
-	beforeCaret,
-	commandPrompt,
-	openedLiveOutput,
-	type CommandPrompt,
-	type Output,
-} from '../state/command-line/state.js';
+import {beforeCaret, commandPrompt, outputOf, type CommandPrompt, type Output} from '../state/command-line/state.js';
 import {isOptionLine, runOptionLine} from './settings.js';
 import {defineCommand, warning, type EffectContext, type Outcome} from './command.js';
 
@@ -23,7 +17,8 @@ export function openLiveOutput({store, ports: {commandLine}}: EffectContext, lin
 		return false;
 	}
 
-	store.dispatch({kind: 'opened', dialog: openedLiveOutput(`$ ${commandLine.inShell(line)}`, liveOutput, from)});
+	const title = `$ ${commandLine.inShell(line)}`;
+	store.dispatch({kind: 'opened', dialog: {...outputOf(title, []), liveOutput, from}});
 	return true;
 }
 

@@ -7,7 +7,7 @@ import {shellCommand} from '../../format/text/shell.js';
 import {sanitize, shorten} from '../../format/text/text.js';
 import {Confirm} from '../dialogs/confirm.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
-import {chosenJobs, jobTable} from '../state/jobs/rows.js';
+import {jobTable} from '../state/jobs/rows.js';
 import {complaintText} from '../state/messages.js';
 import type {KeyHint} from '../state/modes.js';
 import type {State} from '../state/state.js';
@@ -83,13 +83,13 @@ async function runLine(context: EffectContext, line: string, meanwhile: string):
 function defineJobCommand(command: JobCommand): MonitorCommand {
 	const {word, title, keys, problemOf, questionOf, warningOf, meanwhileOf} = command;
 	const name = `${word}-job`;
-	const jobsFor = (state: State): Jobs => chosenJobs(state).filter((job) => problemOf(job, state) === undefined);
+	const jobsFor = (state: State): Jobs => jobTable.chosen(state).filter((job) => problemOf(job, state) === undefined);
 	const wordsFor = (jobs: Jobs): readonly string[] => [word, ...jobs.map(({id}) => id)];
 	return defineCommand<Confirmation<{readonly jobs: Jobs}>>({
 		name,
 		keys: {modes: ['jobs'], ...keys},
 		reasonAgainst: firstReason(reasonAgainstChange, (state) => {
-			const [first] = chosenJobs(state);
+			const [first] = jobTable.chosen(state);
 			return first === undefined
 				? noRowIn(jobTable, state)
 				: jobsFor(state).length > 0

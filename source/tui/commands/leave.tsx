@@ -75,20 +75,15 @@ export const leave = defineCommand<Confirmation<EntryToLeave>>({
 	shellCommand: ({entry}) => shellCommand(['canhazgpu', 'queue', '--leave', entry.id]),
 	async perform({world, store}, {entry}) {
 		const answer = await leaveQueue(world, store.getState().settings.requester, entry.id);
-		switch (answer.kind) {
-			case 'left': {
-				return succeeded(`left the queue${answer.freed.length > 0 ? ` and released ${gpuList(answer.freed)}` : ''}`);
-			}
-
-			case 'not-yours': {
-				return failed(`Did not leave: that entry belongs to ${sanitize(ownerOf(answer.entry))}`);
-			}
-
-			case 'not-found':
-			case 'ambiguous': {
-				return failed('Did not leave: that queue entry is already gone');
-			}
+		if (answer.kind === 'left') {
+			return succeeded(`left the queue${answer.freed.length > 0 ? ` and released ${gpuList(answer.freed)}` : ''}`);
 		}
+
+		return failed(
+			answer.kind === 'not-yours'
+				? `Did not leave: that entry belongs to ${sanitize(ownerOf(answer.entry))}`
+				: 'Did not leave: that queue entry is already gone',
+		);
 	},
 	Dialog: LeaveDialog,
 });

@@ -6,16 +6,11 @@ type Reason = (state: State) => string | undefined;
 
 export const firstReason =
 	(...reasons: readonly Reason[]): Reason =>
-	(state) => {
-		for (const reasonOf of reasons) {
-			const reason = reasonOf(state);
-			if (reason !== undefined) {
-				return reason;
-			}
-		}
-
-		return undefined;
-	};
+	(state) =>
+		reasons
+			.values()
+			.map((reasonOf) => reasonOf(state))
+			.find((reason) => reason !== undefined);
 
 export const reasonAgainstDoing: Reason = ({settings}) =>
 	settings.isReadonly ? 'This monitor is read-only: it was started with --readonly' : undefined;
@@ -25,17 +20,9 @@ export const reasonAgainstGpus: Reason = (state) =>
 
 /** Returns the reason for which the pool cannot be changed at all at the moment. Undefined if it can. */
 export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({connection}) => {
-	switch (connection.kind) {
-		case 'connecting': {
-			return 'The pool has not been read yet';
-		}
-
-		case 'lost': {
-			return `Changes are disabled: ${connection.reason}`;
-		}
-
-		case 'live': {
-			return undefined;
-		}
+	if (connection.kind === 'connecting') {
+		return 'The pool has not been read yet';
 	}
+
+	return connection.kind === 'lost' ? `Changes are disabled: ${connection.reason}` : undefined;
 });

@@ -16,9 +16,9 @@ import {FixedLabel, Label} from '../widgets/label.js';
 import {StillTable} from '../widgets/still-table.js';
 import {DialogBox} from './dialog-box.js';
 
-type HelpLine = {readonly keys: string; readonly words: string; readonly tone: Tone};
+type HelpLine = {readonly keys: string; readonly words: string};
 
-type Group = {readonly title: string; readonly lines: readonly HelpLine[]};
+type Group = {readonly title: string; readonly tone: Tone; readonly lines: readonly HelpLine[]};
 
 const keyWidth = 12;
 
@@ -31,15 +31,11 @@ function keyLines(group: HelpGroup, bindings: readonly Binding[]): readonly Help
 		}
 	}
 
-	return [...lines].map(([words, keys]) => ({
-		keys: [...keys].map((key) => keyText(key)).join(' '),
-		words,
-		tone: 'key',
-	}));
+	return [...lines].map(([words, keys]) => ({keys: [...keys].map((key) => keyText(key)).join(' '), words}));
 }
 
 const keyGroups = ({settings}: State): readonly Group[] =>
-	helpGroups.map((title) => ({title, lines: keyLines(title, bindingsWith(settings.keys))}));
+	helpGroups.map((title) => ({title, tone: 'key', lines: keyLines(title, bindingsWith(settings.keys))}));
 
 const shownStates = [
 	'available',
@@ -52,19 +48,18 @@ const shownStates = [
 	'error',
 ] as const satisfies readonly MonitorState[];
 
-const mark = (keys: string, words: string, tone: Tone = 'strong'): HelpLine => ({keys, words, tone});
-
 const marks: Group = {
 	title: 'Marks',
+	tone: 'strong',
 	lines: [
-		mark('> *', 'selected, tagged'),
-		mark('0-7 (8)', '8 GPUs of a reservation'),
-		mark('dave?', 'uses it without a reservation'),
-		mark('! dave: x', 'runs x on a GPU of somebody else'),
-		mark('!12m', 'ends in less than 15 minutes'),
-		mark('on-exit', 'ends when its job does'),
-		mark('80C!', 'hot'),
-		mark('hidden', 'the GPU tool reports no processes'),
+		{keys: '> *', words: 'selected, tagged'},
+		{keys: '0-7 (8)', words: '8 GPUs of a reservation'},
+		{keys: 'dave?', words: 'uses it without a reservation'},
+		{keys: '! dave: x', words: 'runs x on a GPU of somebody else'},
+		{keys: '!12m', words: 'ends in less than 15 minutes'},
+		{keys: 'on-exit', words: 'ends when its job does'},
+		{keys: '80C!', words: 'hot'},
+		{keys: 'hidden', words: 'the GPU tool reports no processes'},
 	],
 };
 
@@ -108,7 +103,7 @@ function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readon
 		// A group with more lines than the screen continues in the next column.
 		for (let from = 0; from < height; from += rows) {
 			const lines = group.lines.slice(Math.max(0, from - 1), from + rows - 1);
-			columns.push([{title: from === 0 ? group.title : '', lines}]);
+			columns.push([{...group, title: from === 0 ? group.title : '', lines}]);
 			used = lines.length + 1;
 		}
 	}
@@ -170,11 +165,11 @@ const openPage = remembering(
 	},
 );
 
-function GroupView({title, lines}: Group): ReactElement {
+function GroupView({title, tone, lines}: Group): ReactElement {
 	return (
 		<Box flexDirection="column" flexShrink={0}>
 			<Label tone="heading">{title}</Label>
-			{lines.map(({keys, words, tone}) => (
+			{lines.map(({keys, words}) => (
 				<Box key={words} flexShrink={0}>
 					<FixedLabel width={keyWidth} tone={tone}>
 						{keys}

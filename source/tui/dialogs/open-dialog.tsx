@@ -1,4 +1,4 @@
-import type {ReactElement} from 'react';
+import type {ComponentType, ReactElement} from 'react';
 import {isAsking} from '../state/dialogs.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {commandOf} from '../commands/index.js';
@@ -8,6 +8,15 @@ import {HelpDialog} from './help.js';
 import {OptionsDialog} from './options.js';
 import {OutputDialog} from './output.js';
 import {ProcessDialog} from './process.js';
+
+/** The dialogs that only show something, or whose changes take effect at once. */
+const dialogs = {
+	help: HelpDialog,
+	columns: ColumnsDialog,
+	options: OptionsDialog,
+	process: ProcessDialog,
+	output: OutputDialog,
+} as const;
 
 /** The open dialog, drawn over the panels. The `:` line is drawn above the footer instead. */
 export function OpenDialog(): ReactElement | undefined {
@@ -22,29 +31,10 @@ export function OpenDialog(): ReactElement | undefined {
 		);
 	}
 
-	switch (dialog?.kind) {
-		case 'help': {
-			return <HelpDialog />;
-		}
-
-		case 'columns': {
-			return <ColumnsDialog {...dialog} />;
-		}
-
-		case 'options': {
-			return <OptionsDialog {...dialog} />;
-		}
-
-		case 'process': {
-			return <ProcessDialog {...dialog} />;
-		}
-
-		case 'output': {
-			return <OutputDialog {...dialog} />;
-		}
-
-		case undefined: {
-			return undefined;
-		}
+	if (dialog === undefined) {
+		return undefined;
 	}
+
+	const Shown = dialogs[dialog.kind] as ComponentType<typeof dialog>;
+	return <Shown {...dialog} />;
 }

@@ -1,5 +1,6 @@
 /** Applies the keys that the user has chosen in the setting `top.keys`. */
 import {CanhazgpuError, quoted} from '../../errors.js';
+import {remembering} from '../state/memo.js';
 import {isPanelMode, type Mode} from '../state/modes.js';
 import {panelNames} from '../state/panels/state.js';
 import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
@@ -114,19 +115,12 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 	return [...changed, ...dialogBindings];
 }
 
-const made = new WeakMap<CustomKeys, readonly Binding[]>();
+const bindingsFor = remembering((custom: CustomKeys) => [custom], chosen);
 
 /**
 Returns all keys. Keys in the config replace the default keys of their actions, and a key in the config wins over the same default key of another action.
 
 @throws CanhazgpuError `config` for an unknown action, an invalid key, or a key with two meanings.
 */
-export function bindingsWith(custom: CustomKeys | undefined): readonly Binding[] {
-	if (custom === undefined) {
-		return bindings;
-	}
-
-	const found = made.get(custom) ?? chosen(custom);
-	made.set(custom, found);
-	return found;
-}
+export const bindingsWith = (custom: CustomKeys | undefined): readonly Binding[] =>
+	custom === undefined ? bindings : bindingsFor(custom);

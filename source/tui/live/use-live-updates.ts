@@ -1,32 +1,25 @@
 import {useEffect, useRef, useMemo, type RefObject} from 'react';
 import {startLiveView, createNextRead, type LiveView} from '../../core/live/live-view.js';
-import type {Watched} from '../../core/live/scan-loop.js';
 import type {World} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import type {MonitorPorts} from '../ports.js';
-import type {Dispatch} from '../state/actions.js';
 import {mostEvents} from '../state/state.js';
 import {useDispatch, useMonitor, useStore} from '../state/use-monitor.js';
-
-type Options = {
-	readonly world: World;
-	readonly watched: Watched;
-	readonly scanIntervalMs: number;
-	/** A read-only monitor does not write to the audit log. */
-	readonly isReadonly: boolean;
-	readonly hasNoPool: boolean;
-};
+import type {Scanning} from './use-scanning.js';
 
 /** Keeps the state up to date with the pool, the GPU readings and the audit log. */
 export function useLiveView(
-	{world, watched, scanIntervalMs, isReadonly, hasNoPool}: Options,
-	dispatch: Dispatch,
+	world: World,
+	{watched, scanIntervalMs}: Scanning,
 	broken: (error: unknown) => void,
 ): RefObject<LiveView | undefined> {
+	const dispatch = useDispatch();
+	const isReadonly = useMonitor(({settings}) => settings.isReadonly);
+	const hasNoPool = useMonitor(({settings}) => settings.hasNoPool);
 	const view = useRef<LiveView>(undefined);
 	useEffect(() => {
-		if (hasNoPool) {
+		if (hasNoPool === true) {
 			return undefined;
 		}
 
@@ -35,6 +28,7 @@ export function useLiveView(
 			watched,
 			intervals: {watchedMs: scanIntervalMs, unwatchedMs: scanIntervalMs},
 			mostEvents,
+			// A read-only monitor does not write to the audit log.
 			recordsAlerts: !isReadonly,
 			broken,
 		});

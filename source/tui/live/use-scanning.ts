@@ -4,7 +4,7 @@ import type {GpuProvider, World} from '../../core/model/ports.js';
 import type {MonitorPorts} from '../ports.js';
 import type {EffectContext} from '../commands/command.js';
 
-type Scanning = {
+export type Scanning = {
 	readonly watched: Watched;
 	readonly scanIntervalMs: number;
 };

@@ -1,13 +1,9 @@
 /** Leaves the terminal to the shell after Ctrl-Z until `fg`, or to another program until that program ends. */
 import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {useCallback, useEffect, useMemo, useRef} from 'react';
 import {useApp} from 'ink';
 import type {TerminalModes} from '../terminal.js';
-
-const sleep = async (milliseconds: number): Promise<void> =>
-	new Promise((resolve) => {
-		setTimeout(resolve, milliseconds);
-	});
 
 /** Tells Ink the size of the terminal, because a stopped process is not notified if the size changes. */
 async function catchUpWithSize(): Promise<void> {
@@ -60,14 +56,11 @@ export function useSuspend(modes: TerminalModes) {
 		},
 		[suspendTerminal],
 	);
-	const suspend = useCallback(
-		async () =>
+	const lend = useCallback(
+		async (work: () => Promise<void>): Promise<void> =>
 			whileSuspended(async () => {
 				modes.leave();
-				// Stops the whole process group, as the terminal would do, because npm or a shell script around this process must stop, too.
-				process.kill(0, 'SIGTSTP');
-				// Continues after `fg`, or at once if there is no shell that could resume the process.
-				await sleep(50);
+				await work();
 				await catchUpWithSize();
 				modes.take();
 			}),
@@ -91,24 +84,22 @@ export function useSuspend(modes: TerminalModes) {
 			process.off('SIGCONT', onContinue);
 		};
 	}, [whileSuspended, modes]);
-	const lendTerminal = useCallback(
-		async (work: () => Promise<void>) =>
-			whileSuspended(async () => {
-				modes.leave();
-				await stopReading();
-				await withoutInterrupts(work);
-				await catchUpWithSize();
-				modes.take();
-			}),
-		[whileSuspended, modes],
-	);
 	return useMemo(
 		() => ({
 			suspend() {
-				void suspend();
+				void lend(async () => {
+					// Stops the whole process group, as the terminal would do, because npm or a shell script around this process must stop, too.
+					process.kill(0, 'SIGTSTP');
+					// Continues after `fg`, or at once if there is no shell that could resume the process.
+					await sleep(50);
+				});
 			},
-			lendTerminal,
+			lendTerminal: async (work: () => Promise<void>): Promise<void> =>
+				lend(async () => {
+					await stopReading();
+					await withoutInterrupts(work);
+				}),
 		}),
-		[suspend, lendTerminal],
+		[lend],
 	);
 }

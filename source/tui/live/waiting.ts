@@ -4,6 +4,7 @@ import {sanitize} from '../../format/text/text.js';
 import type {Waits} from '../commands/command.js';
 import type {Dispatch} from '../state/actions.js';
 import {complaintText} from '../state/messages.js';
+import {withinTime} from './within-time.js';
 
 /** Time limit in ms for leaving the queue when the monitor quits, in case the store is unreachable. */
 const leavingMs = 2000;
@@ -48,12 +49,7 @@ export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void
 		},
 		async leaveAll() {
 			controller.abort();
-			let timer: NodeJS.Timeout | undefined;
-			const patience = new Promise((resolve) => {
-				timer = setTimeout(resolve, leavingMs);
-			});
-			await Promise.race([Promise.all(pending), patience]);
-			clearTimeout(timer);
+			await withinTime(Promise.all(pending), leavingMs);
 		},
 	};
 }

@@ -16,25 +16,19 @@ function Badge(): ReactElement | undefined {
 	const isPaused = useMonitor(({pause}) => pause !== undefined);
 	const nowMs = useMonitor((state) => state.nowMs);
 	const age = (sinceMs: number): string => shortDuration(Math.max(0, nowMs - sinceMs) / 1000);
-	switch (connection.kind) {
-		case 'connecting': {
-			return <FixedLabel tone="warning">[CONNECTING]</FixedLabel>;
-		}
-
-		case 'lost': {
-			return <FixedLabel tone="error">[STALE {age(connection.sinceMs)}]</FixedLabel>;
-		}
-
-		case 'live': {
-			return scanFailure === undefined ? (
-				isPaused ? undefined : (
-					<FixedLabel tone="success">[LIVE]</FixedLabel>
-				)
-			) : (
-				<FixedLabel tone="warning">[SCAN FAILED {age(scanFailure.sinceMs)}]</FixedLabel>
-			);
-		}
+	if (connection.kind === 'connecting') {
+		return <FixedLabel tone="warning">[CONNECTING]</FixedLabel>;
 	}
+
+	if (connection.kind === 'lost') {
+		return <FixedLabel tone="error">[STALE {age(connection.sinceMs)}]</FixedLabel>;
+	}
+
+	if (scanFailure !== undefined) {
+		return <FixedLabel tone="warning">[SCAN FAILED {age(scanFailure.sinceMs)}]</FixedLabel>;
+	}
+
+	return isPaused ? undefined : <FixedLabel tone="success">[LIVE]</FixedLabel>;
 }
 
 /** Returns the time up to which the values are valid: the start of the outage, or of a pause that began before. */

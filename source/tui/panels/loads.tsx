@@ -13,10 +13,11 @@ import {useDispatch, useMonitor, useStore} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {loadTone} from '../themes/tones.js';
 import {Curve, graphStyleOf, valuesWithin} from '../widgets/graph.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {Panel} from '../widgets/panel.js';
 import {shownValues, spanText} from './shared/past-values.js';
 import {useInnerWidth, type PanelProperties} from './shared/panel-frame.js';
+import {Utilization} from './shared/readings.js';
 import {OwnerName, StateWord, useIsScanned} from './shared/row-words.js';
 
 /** Number of blanks between two tiles, and between the two graphs of a tile. */
@@ -30,11 +31,7 @@ function Numbers({row: {reading}}: {readonly row: StatusRow}): ReactElement {
 	const {utilizationPercent, memoryUsedMiB, memoryTotalMiB} = reading ?? {};
 	return (
 		<Box gap={1} flexShrink={0}>
-			{utilizationPercent === undefined ? (
-				<Label tone="dim">N/A</Label>
-			) : (
-				<Label tone={loadTone('load', utilizationPercent / 100)}>{Math.round(utilizationPercent)}%</Label>
-			)}
+			<Utilization percent={utilizationPercent} width={0} />
 			{memoryUsedMiB === undefined ? undefined : (
 				<Label tone={memoryTotalMiB === undefined ? 'plain' : loadTone('memory', memoryUsedMiB / memoryTotalMiB)}>
 					{gibibytes(memoryUsedMiB).padStart(4)}
@@ -82,11 +79,9 @@ function Tile({row, width, rows}: TileProperties): ReactElement {
 		<Box ref={ref} flexDirection="column" width={width} height={rows} flexShrink={0}>
 			<Box justifyContent="space-between" gap={1}>
 				<Box gap={1}>
-					<Box flexShrink={0}>
-						<Label tone={isSelected ? 'marked' : 'strong'}>
-							{isSelected ? '>' : ' '} {String(row.index).padStart(indexWidth)}
-						</Label>
-					</Box>
+					<FixedLabel tone={isSelected ? 'marked' : 'strong'}>
+						{isSelected ? '>' : ' '} {String(row.index).padStart(indexWidth)}
+					</FixedLabel>
 					<Holder row={row} />
 				</Box>
 				{isScanned ? <Numbers row={row} /> : undefined}

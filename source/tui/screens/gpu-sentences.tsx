@@ -57,7 +57,7 @@ export function GpuSentence({row}: {readonly row: TableRow}): ReactElement {
 		ownerText(row).replace(/^-$/v, ''),
 		endWords(row),
 		...(isScanned ? readingWords(row) : []),
-		row.health[0] === undefined ? drainText(row) : sanitize(row.health[0].words),
+		row.health[0] === undefined ? row.drain && drainText(row.drain) : sanitize(row.health[0].words),
 		fault === undefined ? undefined : sanitize(fault),
 	]);
 	const hasUsage =

@@ -5,7 +5,7 @@ import {Footer} from '../panels/footer.js';
 import {GpuTable} from '../panels/gpus/gpus-panel.js';
 import {Summary} from '../panels/summary.js';
 import {useMonitor} from '../state/use-monitor.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 
 /** The screen for a terminal that is too small for panels: counts, as many GPUs as fit, and the keys that still have an effect. */
 export function SmallScreen(): ReactElement {
@@ -18,11 +18,10 @@ export function SmallScreen(): ReactElement {
 			{rows > otherRows + 1 ? <GpuTable width={columns} height={rows - otherRows} /> : undefined}
 			{isWaiting && rows > 2 ? <Label tone="warning"> Quitting leaves the queue</Label> : undefined}
 			<Box height={1} flexShrink={0} overflow="hidden">
-				<Box flexShrink={0} paddingLeft={1}>
-					<Label tone="warning">
-						need {smallest.columns}x{smallest.rows}, have {columns}x{rows}
-					</Label>
-				</Box>
+				<FixedLabel tone="warning">
+					{' '}
+					need {smallest.columns}x{smallest.rows}, have {columns}x{rows}
+				</FixedLabel>
 				<Footer />
 			</Box>
 		</>

@@ -1,7 +1,7 @@
 import {parseDuration, shortestHoldSeconds} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError} from '../../errors.js';
 import type {Form, FormField} from './dialogs.js';
-import {edit, fieldOf, insert, isEdit, type Edit, type TextField} from './text-field.js';
+import {changed, fieldOf, isEdit, type Edit, type FieldChange, type TextField} from './text-field.js';
 
 export type FormIntent = Edit | keyof typeof moves;
 
@@ -45,6 +45,10 @@ const moves = {
 export const isFormAction = (action: {readonly kind: string}): action is FormAction =>
 	action.kind === 'typed' || isEdit(action.kind) || Object.hasOwn(moves, action.kind);
 
+/** Returns how an action changes the text of a field. Undefined if it does something else. */
+export const fieldChangeOf = (action: FormAction): FieldChange | undefined =>
+	action.kind === 'typed' ? action : isEdit(action.kind) ? action.kind : undefined;
+
 export function changeForm(form: Form, action: FormAction): Form {
 	const {kind, field} = focusedField(form);
 	if (action.kind !== 'typed' && !isEdit(action.kind)) {
@@ -55,11 +59,7 @@ export function changeForm(form: Form, action: FormAction): Form {
 		return action.kind === 'typed' && action.text.length === 1 ? toggled(form) : form;
 	}
 
-	if (action.kind === 'typed') {
-		return action.text === '' ? form : withField(form, insert(field, action.text));
-	}
-
-	return withField(form, edit(field, action.kind));
+	return withField(form, changed(field, fieldChangeOf(action)!));
 }
 
 export const valueOf = ({fields}: Form, name: string): string =>

@@ -9,11 +9,10 @@ import {changeFilter, settledTables, tableIntents} from './table/tables.js';
 import {answerHandlers} from './answers.js';
 import {behindPause, togglePause} from './pause.js';
 import {pointerHandlers, toggleMouse} from './mouse.js';
-import {changed, edit, insert, isEdit, type FieldChange} from './text-field.js';
+import {changed, type FieldChange} from './text-field.js';
 import {storeNow, type Handlers, type State} from './state.js';
 import {updateHandlers} from './live-updates.js';
-import {changeForm, isFormAction, type FormAction} from './form.js';
-import {isAsking, type AskingDialog} from './dialogs.js';
+import {changeForm, fieldChangeOf, isFormAction, type FormAction} from './form.js';
 
 const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State) => State>> = {
 	'key-pressed': (state) => (state.flash?.level === 'error' ? {...state, flash: undefined} : state),
@@ -39,19 +38,6 @@ const handlers: Handlers<Exclude<Action, FormAction>> = {
 	...updateHandlers,
 };
 
-function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
-	if (dialog.kind === 'form') {
-		return changeForm(dialog, action);
-	}
-
-	if (dialog.kind !== 'command' || !(action.kind === 'typed' || isEdit(action.kind))) {
-		return dialog;
-	}
-
-	const {field} = dialog;
-	return withText(dialog, action.kind === 'typed' ? insert(field, action.text) : edit(field, action.kind));
-}
-
 /** Applies typed text to the search. If no search is being typed, applies it to the filter of the focused table. */
 function changePrompt(state: State, change: FieldChange): State {
 	const {search} = state;
@@ -62,15 +48,16 @@ function changePrompt(state: State, change: FieldChange): State {
 
 function afterTyping(state: State, action: FormAction): State {
 	const {dialog} = state;
-	if (dialog === undefined) {
-		return action.kind === 'typed'
-			? changePrompt(state, action)
-			: isEdit(action.kind)
-				? changePrompt(state, action.kind)
-				: state;
+	const change = fieldChangeOf(action);
+	if (dialog?.kind === 'form' && !dialog.isBusy) {
+		return {...state, dialog: changeForm(dialog, action)};
 	}
 
-	return isAsking(dialog) && !dialog.isBusy ? {...state, dialog: changeText(dialog, action)} : state;
+	if (dialog?.kind === 'command' && !dialog.isBusy && change !== undefined) {
+		return {...state, dialog: withText(dialog, changed(dialog.field, change))};
+	}
+
+	return dialog === undefined && change !== undefined ? changePrompt(state, change) : state;
 }
 
 function next(state: State, action: Action): State {

@@ -24,19 +24,18 @@ function jump(state: State, step: 1 | -1): State {
 	}
 
 	const table = focusedTable(state);
-	const matches = table.matches(state, text);
+	const found = table.matches(state, text).flatMap((isMatch, index) => (isMatch ? [index] : []));
 	const selected = table.selectedIndex(state) ?? 0;
-	const count = matches.filter(Boolean).length;
-	for (let distance = 1; distance <= matches.length; distance++) {
-		const index = (selected + step * distance + matches.length * distance) % matches.length;
-		if (matches[index] === true) {
-			const number = matches.slice(0, index + 1).filter(Boolean).length;
-			const found = `Search ${sanitize(text)}: ${number} of ${count}`;
-			return withFlash(table.change(state, {kind: 'select', index}), 'ok', found);
-		}
+	const index =
+		step === 1
+			? (found.find((each) => each > selected) ?? found[0])
+			: (found.findLast((each) => each < selected) ?? found.at(-1));
+	if (index === undefined) {
+		return withFlash(state, 'warning', `Nothing here contains ${sanitize(text)}`);
 	}
 
-	return withFlash(state, 'warning', `Nothing here contains ${sanitize(text)}`);
+	const place = `Search ${sanitize(text)}: ${found.indexOf(index) + 1} of ${found.length}`;
+	return withFlash(table.change(state, {kind: 'select', index}), 'ok', place);
 }
 
 function keepSearch(state: State): State {

@@ -20,61 +20,46 @@ export function insert(field: TextField, text: string): TextField {
 	const points = field.isPreset ? [] : [...field.value];
 	const caret = field.isPreset ? 0 : field.caret;
 	const added = [...text].slice(0, Math.max(0, longest - points.length));
-	return {
-		value: [...points.slice(0, caret), ...added, ...points.slice(caret)].join(''),
-		caret: caret + added.length,
-		isPreset: false,
-	};
+	return {value: points.toSpliced(caret, 0, ...added).join(''), caret: caret + added.length, isPreset: false};
 }
 
-export type Edit =
-	'delete-before' | 'delete-after' | 'clear-field' | 'caret-left' | 'caret-right' | 'caret-start' | 'caret-end';
+const withCaret = ({value}: TextField, caret: number): TextField => ({
+	value,
+	caret: Math.min([...value].length, Math.max(0, caret)),
+	isPreset: false,
+});
 
-export const isEdit = (kind: string): kind is Edit =>
-	kind.startsWith('caret-') || kind.startsWith('delete-') || kind === 'clear-field';
+const without = ({value}: TextField, index: number): TextField => ({
+	value: [...value].toSpliced(index, 1).join(''),
+	caret: index,
+	isPreset: false,
+});
 
-export function edit(field: TextField, change: Edit): TextField {
-	const points = [...field.value];
-	const {caret} = field;
-	const at = (position: number): TextField => ({
-		value: field.value,
-		caret: Math.min(points.length, Math.max(0, position)),
-		isPreset: false,
-	});
-	switch (change) {
-		case 'delete-before': {
-			return field.isPreset || caret === 0
-				? {...at(caret), value: field.isPreset ? '' : field.value, caret: 0}
-				: {value: points.toSpliced(caret - 1, 1).join(''), caret: caret - 1, isPreset: false};
-		}
+const edits = {
+	'delete-before': (field) =>
+		field.isPreset ? fieldOf('') : field.caret === 0 ? field : without(field, field.caret - 1),
+	'delete-after': (field) => without(field, field.caret),
+	'clear-field': () => fieldOf(''),
+	'caret-left': (field) => withCaret(field, field.caret - 1),
+	'caret-right': (field) => withCaret(field, field.caret + 1),
+	'caret-start': (field) => withCaret(field, 0),
+	'caret-end': (field) => withCaret(field, Infinity),
+} as const satisfies Readonly<Record<string, (field: TextField) => TextField>>;
 
-		case 'delete-after': {
-			return {value: points.toSpliced(caret, 1).join(''), caret, isPreset: false};
-		}
+export type Edit = keyof typeof edits;
 
-		case 'clear-field': {
-			return fieldOf('');
-		}
+export const isEdit = (kind: string): kind is Edit => Object.hasOwn(edits, kind);
 
-		case 'caret-left': {
-			return at(caret - 1);
-		}
-
-		case 'caret-right': {
-			return at(caret + 1);
-		}
-
-		case 'caret-start': {
-			return at(0);
-		}
-
-		case 'caret-end': {
-			return at(points.length);
-		}
-	}
-}
+export const edit = (field: TextField, change: Edit): TextField => edits[change](field);
 
 export type FieldChange = Edit | {readonly text: string};
 
-export const changed = (field: TextField, change: FieldChange): TextField =>
-	typeof change === 'string' ? edit(field, change) : insert(field, sanitizeTyped(change.text));
+/** Edits a field, or inserts typed or pasted text. Nothing is inserted if the text has only control sequences. */
+export function changed(field: TextField, change: FieldChange): TextField {
+	if (typeof change === 'string') {
+		return edit(field, change);
+	}
+
+	const text = sanitizeTyped(change.text);
+	return text === '' ? field : insert(field, text);
+}

@@ -6,7 +6,6 @@ import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../pan
 import {leastWithBar} from '../panels/shared/readings.js';
 import type {TableName} from '../state/panels/state.js';
 import {arrowOf, type SortBy} from '../state/table/order.js';
-import {firstRowIn} from '../state/table/reduce.js';
 import {isFiltered} from '../state/table/state.js';
 import type {Table} from '../state/table/table.js';
 import {tables} from '../state/table/tables.js';
@@ -21,12 +20,10 @@ export function useTable<Name extends TableName>(name: Name, height: number) {
 	const dispatch = useDispatch();
 	const table = tables[name] as unknown as Table<RowOf<Name>>;
 	const rows = useMonitor(table.shown);
-	const before = useMonitor((state) => state[name].firstRow);
 	const tags = useMonitor((state) => state[name].tags);
 	const selected = useMonitor(table.selectedIndex);
-	const isFollowed = useMonitor(table.isFollowed);
 	const isMarked = useMonitor(({panels}) => panels.focus === name) || name === 'gpus';
-	const firstRow = firstRowIn(before, selected, {rows, height: Math.max(1, height), isFollowed, rules: table});
+	const firstRow = useMonitor((state) => table.firstRow(state, height));
 	return {
 		table: {
 			rows,

@@ -15,25 +15,12 @@ export type Emphasis =
 
 export const EmphasisContext = createContext<Emphasis>('normal');
 
-function emphasized(tone: Tone, emphasis: Emphasis): Tone {
-	switch (emphasis) {
-		case 'normal': {
-			return tone;
-		}
-
-		case 'selected': {
-			return tone === 'plain' ? 'strong' : tone;
-		}
-
-		case 'repeated': {
-			return tone === 'plain' || tone === 'others' ? 'dim' : tone;
-		}
-
-		case 'old': {
-			return tone === 'marked' ? tone : 'dim';
-		}
-	}
-}
+const emphasized: Readonly<Record<Emphasis, (tone: Tone) => Tone>> = {
+	normal: (tone) => tone,
+	selected: (tone) => (tone === 'plain' ? 'strong' : tone),
+	repeated: (tone) => (tone === 'plain' || tone === 'others' ? 'dim' : tone),
+	old: (tone) => (tone === 'marked' ? tone : 'dim'),
+};
 
 type Properties = {
 	readonly tone?: Tone;
@@ -44,7 +31,7 @@ type Properties = {
 
 /** Shows text in a tone of the theme. By default, text that is too long ends in an ellipsis. Labels can be nested. */
 export function Label({tone = 'plain', wrap = 'truncate-end', children}: Properties): ReactElement {
-	const style = useStyle(emphasized(tone, use(EmphasisContext)));
+	const style = useStyle(emphasized[use(EmphasisContext)](tone));
 	return (
 		<Text wrap={wrap} {...style}>
 			{children}

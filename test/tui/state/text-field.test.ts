@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {edit, fieldOf, insert, presetField} from '../../../source/tui/state/text-field.js';
+import {changed, edit, fieldOf, insert, presetField} from '../../../source/tui/state/text-field.js';
 
 test('the first typed character replaces a suggested value, and later characters are appended', () => {
 	expect(insert(insert(presetField('8h'), '4'), 'h')).toEqual({value: '4h', caret: 2, isPreset: false});
@@ -24,4 +24,9 @@ test('a text field is edited at the caret, by whole code points', () => {
 
 test('a text field keeps at most 200 characters', () => {
 	expect([...insert(fieldOf('x'.repeat(190)), 'y'.repeat(50)).value]).toHaveLength(200);
+});
+
+test('typed text loses its control characters, and control sequences alone leave a suggested value', () => {
+	expect(changed(fieldOf(''), {text: 'a\u{1B}[31mb\u{202E}c\n'}).value).toBe('ab c ');
+	expect(changed(presetField('8h'), {text: '\u{1B}[31m'}).value).toBe('8h');
 });

@@ -3,29 +3,28 @@ import {CanhazgpuError} from '../../../errors.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {HostAnswer, HostsPort} from '../../ports.js';
-import type {Complaint} from '../../state/messages.js';
 import type {Done, EffectContext, Outcome} from '../command.js';
 import type {RemoteHolding} from './target.js';
+
+export type Refusal = Extract<Outcome, {readonly kind: 'refused'}>;
 
 /** The exit code if GPUs are not available now. */
 const notNow = 3;
 
-function complaintOf(host: string, {exitCode, stderr}: HostAnswer): Complaint {
+export function refusedByHost(host: string, {exitCode, stderr}: HostAnswer): Refusal {
 	const lines = stderr.trim().split('\n');
 	const index = lines.findIndex((line) => line.startsWith('Error: '));
 	const message = index === -1 ? (lines.at(-1) ?? '') : lines[index]!.slice('Error: '.length);
 	const words = message.trim() === '' ? `canhazgpu on that host ended with exit code ${exitCode}` : message;
 	return {
-		message: sanitize(`${host}: ${words}`),
-		hint: index === -1 ? '' : sanitize(lines.slice(index + 1).join(' ')),
-		canWait: exitCode === notNow,
+		kind: 'refused',
+		complaint: {
+			message: sanitize(`${host}: ${words}`),
+			hint: index === -1 ? '' : sanitize(lines.slice(index + 1).join(' ')),
+			canWait: exitCode === notNow,
+		},
 	};
 }
-
-export const refusedByHost = (host: string, answer: HostAnswer): Outcome => ({
-	kind: 'refused',
-	complaint: complaintOf(host, answer),
-});
 
 /** Returns the functions for other hosts. Throws a CanhazgpuError if the monitor was started without other hosts. */
 export function hostsPort({ports}: EffectContext): HostsPort {

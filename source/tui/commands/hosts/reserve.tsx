@@ -1,7 +1,6 @@
 /** `r` and `R` in the host table: reserve GPUs on the host of the selected line. On other hosts, this is done by ssh. */
 import {CanhazgpuError} from '../../../errors.js';
 import {wishes} from '../../../core/operations/engine.js';
-import type {Requester} from '../../../core/model/types.js';
 import {shareOfText} from '../../../format/queue/outcome.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {counted} from '../../../format/text/numbers.js';
@@ -18,7 +17,7 @@ import {Label} from '../../widgets/label.js';
 import {reserve, reserveThese} from '../reserve/reserve.js';
 import {flagsOf, reservationOf, reserveFormFields, type ReserveForm} from '../reserve/form.js';
 import {defineCommand, type EffectContext, type Outcome} from '../command.js';
-import {hostsPort, refusedByHost} from './answer.js';
+import {hostsPort, refusedByHost, type Refusal} from './answer.js';
 import {byHost, gpuLinesOf, nodesOf} from './target.js';
 
 type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
@@ -44,11 +43,6 @@ function formFor({host}: HostLine, state: State, gpus?: readonly number[]): Remo
 		}),
 	);
 }
-
-const wordsOf = (form: RemoteReserveForm, requester: Requester): readonly string[] => [
-	'reserve',
-	...flagsOf(form, requester),
-];
 
 /** Returns the GPU ids or MIG UUIDs that `reserve --short` printed. Ignores what login scripts printed before. */
 const idsIn = (stdout: string): readonly string[] | undefined =>
@@ -79,7 +73,7 @@ function flashOf(
 const unknownFlag = /(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v;
 
 /** Returns the outcome of a refused request. If an older version does not know a flag, the message names the dialog's field for that flag. */
-function refusedReservation(host: string, answer: HostAnswer): Outcome {
+function refusedReservation(host: string, answer: HostAnswer): Refusal {
 	const {flag} = unknownFlag.exec(answer.stderr)?.groups ?? {};
 	if (flag === undefined) {
 		return refusedByHost(host, answer);
@@ -100,20 +94,16 @@ async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Prom
 	const {requester} = context.store.getState().settings;
 	const reservation = reservationOf(form);
 	const {count, need} = reservation;
-	type Ended = Awaited<ReturnType<typeof port.run>>;
-	const endOf = (answer: Ended): Flash => {
+	const endOf = (answer: HostAnswer): Flash => {
 		const ids = idsIn(answer.stdout);
-		if (answer.exitCode === 0 && ids !== undefined) {
-			return flashOf(form, ids, reservation);
-		}
-
-		const outcome = refusedReservation(form.host, answer) as Extract<Outcome, {kind: 'refused'}>;
-		return {level: 'error', text: complaintText(outcome.complaint)};
+		return answer.exitCode === 0 && ids !== undefined
+			? flashOf(form, ids, reservation)
+			: {level: 'error', text: complaintText(refusedReservation(form.host, answer).complaint)};
 	};
 
 	const begun = await context.waits.begin(async ({signal, onWaiting}) => {
 		onWaiting(`waiting on ${form.host} for ${shareOfText(need)}${counted(count, 'GPU')}`);
-		return port.run(form.host, [...wordsOf(form, requester), '--short'], {signal, isUnbounded: true});
+		return port.run(form.host, ['reserve', ...flagsOf(form, requester), '--short'], {signal, isUnbounded: true});
 	}, endOf);
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
 }
@@ -123,10 +113,8 @@ export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 	name: 'reserve-here',
 	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
 	...byHost({own: reserve, reasonAgainst: () => undefined, open: (line, state) => formFor(line, state)}),
-	shellCommand(form, requester) {
-		const [command, ...flags] = wordsOf(form, requester);
-		return shellCommand(['canhazgpu', command!, '--on', form.host, ...flags]);
-	},
+	shellCommand: (form, requester) =>
+		shellCommand(['canhazgpu', 'reserve', '--on', form.host, ...flagsOf(form, requester)]),
 	async perform(context, form, willWait) {
 		// Throws for invalid input before anything is sent to the host.
 		const reservation = reservationOf(form);
@@ -135,7 +123,7 @@ export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 		}
 
 		const {requester} = context.store.getState().settings;
-		const words = [...wordsOf(form, requester), '--nonblock', '--short'];
+		const words = ['reserve', ...flagsOf(form, requester), '--nonblock', '--short'];
 		const answer = await hostsPort(context).run(form.host, words, {isUnbounded: false});
 		const ids = idsIn(answer.stdout);
 		if (answer.exitCode !== 0) {

@@ -39,7 +39,7 @@ export async function scanProcesses(
 }
 
 /** Returns why a process cannot be acted on, as the second half of a sentence. */
-export function problemText(pid: number, gpu: number | readonly number[], problem: TargetProblem): string {
+export function problemText(pid: number, gpus: readonly number[], problem: TargetProblem): string {
 	switch (problem.kind) {
 		case 'no-scan': {
 			return `the GPUs cannot be read: ${sanitize(problem.message)}`;
@@ -54,7 +54,7 @@ export function problemText(pid: number, gpu: number | readonly number[], proble
 		}
 
 		case 'not-on-gpu': {
-			return `process ${pid} is not on ${gpuList(typeof gpu === 'number' ? [gpu] : gpu)}, according to a new scan`;
+			return `process ${pid} is not on ${gpuList(gpus)}, according to a new scan`;
 		}
 
 		case 'not-yours': {

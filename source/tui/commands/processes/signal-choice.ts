@@ -7,7 +7,7 @@ import {sanitize} from '../../../format/text/text.js';
 import type {SignalName} from '../../ports.js';
 import {choose, type Choice} from '../../state/dialogs.js';
 import {gpuTable, rowWith, selectedGpus} from '../../state/gpus/rows.js';
-import {chosenProcesses} from '../../state/processes/rows.js';
+import {processTable} from '../../state/processes/rows.js';
 import type {ProcessRow} from '../../state/processes/state.js';
 import {neighborOf} from '../../state/ring.js';
 import type {State} from '../../state/state.js';
@@ -57,7 +57,7 @@ const notOwnText = (rows: readonly ProcessRow[]): string =>
 	rows.map(({process: {pid, user}}) => `${pid} of ${sanitize(user ?? 'an unknown user')}`).join(', ');
 
 function reasonAgainstChosen(state: State): string | undefined {
-	const chosen = chosenProcesses(state);
+	const chosen = processTable.chosen(state);
 	if (chosen.length === 0) {
 		return 'No process is shown';
 	}
@@ -116,7 +116,7 @@ async function choiceOnGpu({
 
 /** Returns the tagged or selected processes that belong to the user. Scans first, to be sure that they still do. */
 async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promise<SignalChoice | string | undefined> {
-	const chosen = chosenProcesses(getState());
+	const chosen = processTable.chosen(getState());
 	const own = chosen.filter((row) => isOwn(row, getState()));
 	const scan = await scanOwn(
 		[...new Set(own.map(({row}) => row.index))],
@@ -138,7 +138,7 @@ async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promi
 		const problem = problemWith(process, row.index, scan);
 		return problem === undefined
 			? `process ${process.pid} is not on GPU ${row.index}`
-			: problemText(process.pid, row.index, problem);
+			: problemText(process.pid, [row.index], problem);
 	}
 
 	const others = chosen.filter((row) => !isOwn(row, getState()));

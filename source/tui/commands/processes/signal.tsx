@@ -105,7 +105,7 @@ export const signal = defineCommand<SignalChoice>({
 
 			const problem = problemWith(process, gpu, scan);
 			if (problem !== undefined) {
-				failures.push(problemText(pid, gpu, problem));
+				failures.push(problemText(pid, [gpu], problem));
 				continue;
 			}
 

@@ -39,23 +39,14 @@ export type ReserveForm = Form<Wanted>;
 
 /** Adds to the hint of a field the monitor's keys for it. */
 const withKeys = (field: ReserveField): ReserveField => {
-	switch (field.kind) {
-		case 'count': {
-			const {follow} = field;
-			const withHint = <Bound extends Pick<ReserveField, 'hint' | 'most'>>(bound: Bound): Bound =>
-				bound.most === 1 ? bound : {...bound, hint: `${bound.hint} (Up/Down to change)`};
-			return {...withHint(field), ...(follow && {follow: (values) => withHint(follow(values))})};
-		}
-
-		case 'check': {
-			return {...field, hint: `Space: ${field.hint}`};
-		}
-
-		case 'duration':
-		case 'text': {
-			return field;
-		}
+	const {kind, hint, follow} = field;
+	if (kind !== 'count') {
+		return kind === 'check' ? {...field, hint: `Space: ${hint}`} : field;
 	}
+
+	const withHint = <Bound extends Pick<ReserveField, 'hint' | 'most'>>(bound: Bound): Bound =>
+		bound.most === 1 ? bound : {...bound, hint: `${bound.hint} (Up/Down to change)`};
+	return {...withHint(field), ...(follow && {follow: (values) => withHint(follow(values))})};
 };
 
 export const reserveFormFields = (offer: ReserveOffer): readonly ReserveField[] =>

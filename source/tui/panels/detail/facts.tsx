@@ -46,7 +46,7 @@ export function Drain({row: {drain}}: Properties): ReactElement {
 	const since = drain?.since;
 	return (
 		<Label>
-			<Label tone="warning">{drainText({drain})}</Label>
+			<Label tone="warning">{drain && drainText(drain)}</Label>
 			{since === undefined ? '' : `, ${shortDuration(Math.max(0, (now ?? since) - since))} ago`}
 		</Label>
 	);

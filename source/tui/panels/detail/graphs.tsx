@@ -153,21 +153,12 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 		);
 	};
 
-	if (isStacked) {
-		const otherRows = 2;
-		const upper = Math.max(1, Math.ceil((rows - 2 * otherRows) / 2));
-		return (
-			<Box flexDirection="column">
-				{graph('utilization', upper)}
-				{graph('memory', Math.max(1, rows - 2 * otherRows - upper))}
-			</Box>
-		);
-	}
-
+	// Each graph has two more lines: the holders and the time axis.
+	const upper = isStacked ? Math.ceil((rows - 4) / 2) : height;
 	return (
-		<Box gap={gap}>
-			{graph('utilization', height)}
-			{beside === 1 ? undefined : graph('memory', height)}
+		<Box flexDirection={isStacked ? 'column' : 'row'} columnGap={gap}>
+			{graph('utilization', upper)}
+			{isStacked || beside === 2 ? graph('memory', isStacked ? rows - 4 - upper : height) : undefined}
 		</Box>
 	);
 }

@@ -38,14 +38,14 @@ function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: St
 
 function End(held: Held): ReactElement {
 	const text = useMonitor((state) => endText(held, state));
-	return held.lease?.partialQueueId === undefined ? (
-		held.lease?.isSuspended === true ? (
-			<Label tone="warning">suspended: its job is stopped, but keeps its GPUs</Label>
-		) : (
-			<Label>{text}</Label>
-		)
+	if (held.lease?.partialQueueId !== undefined) {
+		return <Label>held for its position in the queue until the rest is free</Label>;
+	}
+
+	return held.lease?.isSuspended === true ? (
+		<Label tone="warning">suspended: its job is stopped, but keeps its GPUs</Label>
 	) : (
-		<Label>held for its position in the queue until the rest is free</Label>
+		<Label>{text}</Label>
 	);
 }
 
@@ -95,14 +95,12 @@ function HeldGpu({row}: {readonly row: StatusRow}): ReactElement {
 }
 
 function FreeSince({row: {freeSeconds, reading}}: {readonly row: StatusRow}): ReactElement | undefined {
+	if (freeSeconds !== undefined) {
+		return <Label>for {shortDuration(freeSeconds)}</Label>;
+	}
+
 	// A cluster does not report when a GPU was released.
-	const text =
-		freeSeconds === undefined
-			? reading?.place === undefined
-				? 'never used'
-				: undefined
-			: `for ${shortDuration(freeSeconds)}`;
-	return text === undefined ? undefined : <Label>{text}</Label>;
+	return reading?.place === undefined ? <Label>never used</Label> : undefined;
 }
 
 export function HoldingWords({row}: {readonly row: StatusRow}): ReactElement {

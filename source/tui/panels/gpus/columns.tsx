@@ -1,11 +1,9 @@
 /** The columns of the GPU table. `format/monitor-settings.ts` has their order and defaults, `gpus-panel.tsx` the order in which they disappear. */
-import type {ReactElement} from 'react';
 import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {shortBusId, shortModel} from '../../../format/readings.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import type {TableRow} from '../../state/gpus/fold.js';
-import {Label} from '../../widgets/label.js';
-import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
+import {leastWithBar, Memory, numberWidth, Temperature, Utilization, Value} from '../shared/readings.js';
 import {EndTime, noteText, StateWord} from '../shared/row-words.js';
 import type {TableColumn} from '../../table/table-panel.js';
 import {GpuNumbers, History, Owner} from './cells.js';
@@ -21,9 +19,6 @@ type GpuColumn = Omit<TableColumn<TableRow>, 'emphasisOf'> & {
 	/** Whether all GPUs of a reservation have the same value. */
 	readonly isOfReservation?: boolean;
 };
-
-const Text = ({children}: {readonly children: string | undefined}): ReactElement =>
-	children === undefined || children === '' ? <Nothing /> : <Label>{children}</Label>;
 
 const rounded = (value: number | undefined, unit: string): string | undefined =>
 	value === undefined ? undefined : `${Math.round(value)}${unit}`;
@@ -42,7 +37,7 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		meaning: 'model, shown if the models differ',
 		width: 8,
 		source: 'tool',
-		Cell: ({row: {reading}}) => <Text>{reading?.name === undefined ? undefined : shortModel(reading.name)}</Text>,
+		Cell: ({row: {reading}}) => <Value>{reading?.name === undefined ? undefined : shortModel(reading.name)}</Value>,
 	},
 	state: {
 		title: 'STATE',
@@ -66,7 +61,7 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		width: 6,
 		source: 'store',
 		isOfReservation: true,
-		Cell: ({row: {lease}}) => <Text>{lease && (lease.type === 'run' ? 'RUN' : 'MANUAL')}</Text>,
+		Cell: ({row: {lease}}) => <Value>{lease && (lease.type === 'run' ? 'RUN' : 'MANUAL')}</Value>,
 	},
 	held: {
 		title: 'HELD',
@@ -75,7 +70,7 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		align: 'end',
 		source: 'store',
 		isOfReservation: true,
-		Cell: ({row: {heldSeconds}}) => <Text>{heldSeconds === undefined ? undefined : shortDuration(heldSeconds)}</Text>,
+		Cell: ({row: {heldSeconds}}) => <Value>{heldSeconds === undefined ? undefined : shortDuration(heldSeconds)}</Value>,
 	},
 	ends: {
 		title: 'ENDS',
@@ -117,7 +112,7 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		width: 5,
 		align: 'end',
 		source: 'tool',
-		Cell: ({row: {reading}}) => <Text>{rounded(reading?.powerWatts, 'W')}</Text>,
+		Cell: ({row: {reading}}) => <Value>{rounded(reading?.powerWatts, 'W')}</Value>,
 	},
 	history: {
 		title: '5-MIN',
@@ -134,7 +129,7 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		growth: [16, 20, 30, 44],
 		source: 'store',
 		isOfReservation: true,
-		Cell: ({row}) => <Text>{noteText(row)}</Text>,
+		Cell: ({row}) => <Value>{noteText(row)}</Value>,
 	},
 	process: {
 		title: 'PROCESS',
@@ -150,7 +145,7 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		width: 4,
 		align: 'end',
 		source: 'tool',
-		Cell: ({row: {reading}}) => <Text>{rounded(reading?.fanPercent, '%')}</Text>,
+		Cell: ({row: {reading}}) => <Value>{rounded(reading?.fanPercent, '%')}</Value>,
 	},
 	clock: {
 		title: 'CLOCK',
@@ -158,7 +153,7 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		width: 7,
 		align: 'end',
 		source: 'tool',
-		Cell: ({row: {reading}}) => <Text>{rounded(reading?.smClockMHz, 'MHz')}</Text>,
+		Cell: ({row: {reading}}) => <Value>{rounded(reading?.smClockMHz, 'MHz')}</Value>,
 	},
 	pci: {
 		title: 'PCI',
@@ -166,7 +161,7 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		width: 12,
 		source: 'tool',
 		Cell: ({row: {reading}}) => (
-			<Text>{reading?.pciBusId === undefined ? undefined : shortBusId(reading.pciBusId)}</Text>
+			<Value>{reading?.pciBusId === undefined ? undefined : shortBusId(reading.pciBusId)}</Value>
 		),
 	},
 	numa: {
@@ -175,6 +170,6 @@ export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
 		width: 4,
 		align: 'end',
 		source: 'tool',
-		Cell: ({row: {reading}}) => <Text>{reading?.numaNode?.toString()}</Text>,
+		Cell: ({row: {reading}}) => <Value>{reading?.numaNode?.toString()}</Value>,
 	},
 };

@@ -15,7 +15,7 @@ import {
 	ShortIdleWords,
 	useIsScanned,
 } from '../shared/row-words.js';
-import {Nothing} from '../shared/readings.js';
+import {Value} from '../shared/readings.js';
 
 function nodeText(members: readonly StatusRow[]): string | undefined {
 	const nodes = [...new Set(members.map(({reading}) => reading?.place?.node).filter((node) => node !== undefined))];
@@ -75,15 +75,7 @@ export function Usage({row, width = Infinity}: {readonly row: TableRow; readonly
 		return <ShortIdleWords row={shown} width={width} words={words} />;
 	}
 
-	return words === undefined ? (
-		areProcessesHidden(row) ? (
-			<Label tone="dim">hidden</Label>
-		) : (
-			<Nothing />
-		)
-	) : (
-		<Label>{words}</Label>
-	);
+	return words === undefined && areProcessesHidden(row) ? <Label tone="dim">hidden</Label> : <Value>{words}</Value>;
 }
 
 /** Shows the fault of a GPU. If there is none, shows the GPU's processes. */

@@ -6,7 +6,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {namedHost, type GpuLine, type HostLine, type TotalLine} from '../../state/hosts/lines.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
-import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
+import {leastWithBar, Memory, numberWidth, Temperature, Utilization, Value} from '../shared/readings.js';
 import type {Fit, TableColumn} from '../../table/table-panel.js';
 import {End, Owner, Process, State, TotalFree, TotalMemory, TotalUtilization} from './host-cells.js';
 
@@ -73,7 +73,7 @@ const columns: Readonly<Record<HostColumnName, HostColumn>> = {
 	model: {
 		title: 'MODEL',
 		width: 10,
-		Cell: ({line: {gpu}}) => (gpu.gpu_model === undefined ? <Nothing /> : <Label>{shortModel(gpu.gpu_model)}</Label>),
+		Cell: ({line: {gpu}}) => <Value>{shortModel(gpu.gpu_model ?? '')}</Value>,
 	},
 	process: {
 		title: 'PROCESS',

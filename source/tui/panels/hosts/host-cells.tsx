@@ -10,8 +10,8 @@ import {nameIn, severalLabelsOfHosts} from '../../state/labels.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {loadTone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
-import {Nothing, Utilization} from '../shared/readings.js';
-import {ShortIdleWords, stateTones, TimeLeft} from '../shared/row-words.js';
+import {Nothing, Utilization, Value} from '../shared/readings.js';
+import {drainText, ShortIdleWords, stateTones, TimeLeft} from '../shared/row-words.js';
 
 type Properties = {readonly line: GpuLine; readonly width: number};
 
@@ -78,13 +78,7 @@ function idleOf(
 export function Process({line: {gpu, state}, width}: Properties): ReactElement {
 	const {drain, health = [], error, processes = [], process_info: use} = gpu;
 	if (state === 'drained') {
-		const by = drain?.by === undefined ? '' : ` by ${drain.by}`;
-		return (
-			<Label tone="warning">
-				drained{by}
-				{drain?.reason === undefined ? '' : `: ${drain.reason}`}
-			</Label>
-		);
+		return <Label tone="warning">{drainText(drain ?? {})}</Label>;
 	}
 
 	const fault = health[0] ?? (state === 'error' ? (error ?? 'error') : undefined);
@@ -101,12 +95,11 @@ export function Process({line: {gpu, state}, width}: Properties): ReactElement {
 	}
 
 	const idle = idleOf(gpu, words !== undefined);
-	if (idle !== undefined) {
-		return <ShortIdleWords row={idle} width={width} words={words} />;
-	}
-
-	const quiet = words ?? placeText(gpu);
-	return quiet === undefined ? <Nothing /> : <Label>{quiet}</Label>;
+	return idle === undefined ? (
+		<Value>{words ?? placeText(gpu)}</Value>
+	) : (
+		<ShortIdleWords row={idle} width={width} words={words} />
+	);
 }
 
 /** Shows the state of a GPU. A question mark means that the host does not answer any longer, so that the state is its last known one. */

@@ -11,7 +11,7 @@ import type {CellProperties} from '../../table/data-table.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import type {PanelProperties} from '../shared/panel-frame.js';
-import {Nothing} from '../shared/readings.js';
+import {Value} from '../shared/readings.js';
 import {TablePanel, type Fit, type TableColumn} from '../../table/table-panel.js';
 
 type Properties = CellProperties<JobRow>;
@@ -34,20 +34,14 @@ function User({row}: Properties): ReactElement {
 
 const textCell = (textOf: (row: JobRow, now: number) => string): ComponentType<Properties> =>
 	function TextCell({row}) {
-		const text = useMonitor((state) => textOf(row, storeNow(state) ?? row.submitTime));
-		return text === '-' ? <Nothing /> : <Label>{text}</Label>;
+		return <Value>{useMonitor((state) => textOf(row, storeNow(state) ?? row.submitTime))}</Value>;
 	};
 
 const columns = {
 	id: {title: 'ID', width: 6, Cell: ({row}) => <Label tone="strong">{sanitize(row.id)}</Label>},
 	state: {title: 'STATE', width: 9, Cell: ({row}) => <Label tone={stateTones[row.state]}>{row.state}</Label>},
 	user: {title: 'USER', width: 8, Cell: User},
-	gpus: {
-		title: 'GPUS',
-		width: 4,
-		align: 'end',
-		Cell: ({row}) => (row.count === undefined ? <Nothing /> : <Label>{row.count}</Label>),
-	},
+	gpus: {title: 'GPUS', width: 4, align: 'end', Cell: ({row}) => <Value>{row.count?.toString()}</Value>},
 	time: {title: 'TIME', width: 6, align: 'end', Cell: textCell(timeText)},
 	command: {title: 'COMMAND', width: 24, Cell: ({row}) => <Label>{sanitize(row.command)}</Label>},
 	details: {title: 'DETAILS', width: 20, Cell: textCell(detailsCell)},

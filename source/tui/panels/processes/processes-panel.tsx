@@ -15,7 +15,7 @@ import {loadTone, type Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import {useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {Branch, processCells} from '../shared/process-cells.js';
-import {Nothing} from '../shared/readings.js';
+import {Nothing, Value} from '../shared/readings.js';
 import {TablePanel, type Fit, type TableColumn} from '../../table/table-panel.js';
 
 type Properties = CellProperties<ProcessRow>;
@@ -57,8 +57,7 @@ function Load({row: {process}}: Properties): ReactElement {
 const textCell = (name: 'cpu' | 'time'): ComponentType<Properties> =>
 	function TextCell({row: {process}}) {
 		const now = useMonitor(storeNow);
-		const text = processCells(process, now)[name];
-		return text === '-' ? <Nothing /> : <Label>{text}</Label>;
+		return <Value>{processCells(process, now)[name]}</Value>;
 	};
 
 function Command({row: {process, right, depth}}: Properties): ReactElement {
@@ -74,11 +73,11 @@ const Right = ({row: {right}}: Properties): ReactElement => (
 	<Label tone={rightTones[right]}>{processRightText[right].short}</Label>
 );
 
-const HostMemory = ({row: {process}}: Properties): ReactElement =>
-	process.hostMemoryMiB === undefined ? <Nothing /> : <Label>{gibibytes(process.hostMemoryMiB)}</Label>;
+const HostMemory = ({row: {process}}: Properties): ReactElement => (
+	<Value>{process.hostMemoryMiB === undefined ? undefined : gibibytes(process.hostMemoryMiB)}</Value>
+);
 
-const Container = ({row: {process}}: Properties): ReactElement =>
-	process.containerId === undefined ? <Nothing /> : <Label>{sanitize(process.containerId)}</Label>;
+const Container = ({row: {process}}: Properties): ReactElement => <Value>{sanitize(process.containerId ?? '')}</Value>;
 
 const columns = {
 	gpu: {title: 'GPU', width: 3, Cell: ({row: {row}}) => <Label tone="strong">{row.index}</Label>},

@@ -5,7 +5,7 @@ import {useMouse} from '../../mouse/mouse-context.js';
 import {panelNames, panelTitles, type PanelName, type ScrollingPanel} from '../../state/panels/state.js';
 import {useDispatch, useMonitor} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {Label} from '../../widgets/label.js';
+import {FixedLabel} from '../../widgets/label.js';
 import {Panel} from '../../widgets/panel.js';
 
 export type PanelProperties = {
@@ -48,12 +48,10 @@ export function PanelFrame({name, about, beside, end, width, rows, children}: Pr
 			isFocused={isFocused}
 			title={
 				<Box gap={2}>
-					<Box flexShrink={0}>
-						<Label tone={isFocused ? 'marked' : 'strong'}>
-							{panelNames.indexOf(name) + 1}:{panelTitles[name]}
-							{about === undefined ? '' : ` ${about}`}
-						</Label>
-					</Box>
+					<FixedLabel tone={isFocused ? 'marked' : 'strong'}>
+						{panelNames.indexOf(name) + 1}:{panelTitles[name]}
+						{about === undefined ? '' : ` ${about}`}
+					</FixedLabel>
 					{beside}
 				</Box>
 			}

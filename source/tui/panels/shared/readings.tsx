@@ -15,6 +15,10 @@ export const leastWithBar = 8 + numberWidth;
 /** Shows the sign for a missing or unknown value. */
 export const Nothing = (): ReactElement => <Label tone="dim">-</Label>;
 
+/** Shows a text, or the sign for a missing value. */
+export const Value = ({children}: {readonly children: string | undefined}): ReactElement =>
+	children === undefined || ['', '-'].includes(children) ? <Nothing /> : <Label>{children}</Label>;
+
 type LoadProperties = {
 	readonly of: 'load' | 'memory';
 	/** The filled part of the bar, from 0 to 1. */

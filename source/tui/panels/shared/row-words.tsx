@@ -1,6 +1,7 @@
 /** Texts about a GPU, for the table, the detail panel and the graphs. */
 import type {ReactElement} from 'react';
 import type {Parked, Warning} from '../../../core/rules/policy/idle-rules.js';
+import type {Drain} from '../../../core/model/types.js';
 import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
 import {noteWords} from '../../../format/text/note.js';
 import {beyondLimitText, idleSinceText, keptText, parkedText, shortIdleText} from '../../../format/idle-text.js';
@@ -36,20 +37,16 @@ export function otherFaultOf(row: StatusRow): string | undefined {
 	return health.some((known) => known.words.includes(words)) ? undefined : words;
 }
 
-export function drainText({drain}: Pick<StatusRow, 'drain'>): string | undefined {
-	if (drain === undefined) {
-		return undefined;
-	}
-
-	const by = drain.by === undefined ? '' : ` by ${sanitize(drain.by)}`;
-	return `drained${by}${drain.reason === undefined ? '' : `: ${sanitize(drain.reason)}`}`;
+export function drainText({by, reason}: Partial<Pick<Drain, 'by' | 'reason'>>): string {
+	const who = by === undefined ? '' : ` by ${sanitize(by)}`;
+	return `drained${who}${reason === undefined ? '' : `: ${sanitize(reason)}`}`;
 }
 
 /** Shows the fault of a GPU that still answers, or why the GPU is drained. */
 export function ServiceWords({row}: {readonly row: StatusRow}): ReactElement | undefined {
 	const [problem] = row.health;
 	return problem === undefined ? (
-		<Label tone="warning">{drainText(row)}</Label>
+		<Label tone="warning">{row.drain && drainText(row.drain)}</Label>
 	) : (
 		<Label tone="error">{sanitize(problem.words)}</Label>
 	);

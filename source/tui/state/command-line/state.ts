@@ -56,13 +56,6 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 	tones: new Map(),
 });
 
-/** Opens an output that updates itself. It is empty at first, and its lines arrive through {@link withPage}. */
-export const openedLiveOutput = (title: string, liveOutput: LiveOutput, from: Output | undefined): Output => ({
-	...outputOf(title, []),
-	liveOutput,
-	from,
-});
-
 const lastTop = (lines: readonly string[], rows: number): number => Math.max(0, lines.length - rows);
 
 /**

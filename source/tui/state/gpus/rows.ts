@@ -112,16 +112,15 @@ export function selectedRow(state: State): StatusRow | undefined {
 	return gpu === undefined ? undefined : rowsOf(state)[gpu];
 }
 
+const gpusOf = (row: TableRow): readonly number[] => membersOf(row).map(({index}) => index);
+
 /** Returns the indices of the tagged GPUs, in order. Includes those that the filter hides. */
 export const taggedGpus = (state: State): readonly number[] => gpuTable.tagged(state).map(({index}) => index);
 
 export function selectedGpus(state: State): readonly number[] {
 	const row = gpuTable.selected(state);
-	return row === undefined ? [] : membersOf(row).map(({index}) => index);
+	return row === undefined ? [] : gpusOf(row);
 }
 
 /** Returns the GPUs that a key acts on: the tagged GPUs, or else the GPUs of the selected row. */
-export function chosenGpus(state: State): readonly number[] {
-	const tagged = taggedGpus(state);
-	return tagged.length > 0 ? tagged : selectedGpus(state);
-}
+export const chosenGpus = (state: State): readonly number[] => gpuTable.chosen(state).flatMap((row) => gpusOf(row));

@@ -35,12 +35,10 @@ const textOf = (line: HostLine): string => {
 /** Whether nobody holds the GPU, so that there is no reservation that could end. */
 const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
 
-const endOf = ({gpu, state}: GpuLine): SortValue => (isUnheld(state) ? undefined : (gpu.remaining_seconds ?? Infinity));
-
 const ofGpu =
-	(valueOf: (gpu: RemoteGpu) => SortValue) =>
+	(valueOf: (gpu: RemoteGpu, line: GpuLine) => SortValue) =>
 	(line: HostLine): SortValue =>
-		line.kind === 'gpu' ? valueOf(line.gpu) : undefined;
+		line.kind === 'gpu' ? valueOf(line.gpu, line) : undefined;
 
 /** Returns the values for sorting by host. If the order is inverted, messages about hosts have no value, so that they come last. */
 function hostValue({hosts}: State, lines: readonly HostLine[]): (line: HostLine) => SortValue {
@@ -75,9 +73,9 @@ export const hostTable = tableOf<HostLine>({
 	noUser: 'This line has no user: select a GPU that has one',
 	valuesOf: (state, lines) => ({
 		host: hostValue(state, lines),
-		state: (line) => (line.kind === 'gpu' ? byUrgency.indexOf(line.state) : undefined),
+		state: ofGpu((_, line) => byUrgency.indexOf(line.state)),
 		owner: ofGpu(({user, sharers, unreserved_users: users}) => user ?? sharers?.[0] ?? users?.[0]),
-		ends: (line) => (line.kind === 'gpu' ? endOf(line) : undefined),
+		ends: ofGpu(({remaining_seconds: seconds}, line) => (isUnheld(line.state) ? undefined : (seconds ?? Infinity))),
 		utilization: ofGpu(({utilization}) => utilization),
 		memory: ofGpu(({memory_used_mb: memory}) => memory),
 		temperature: ofGpu(({temperature}) => temperature),

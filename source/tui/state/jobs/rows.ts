@@ -1,4 +1,4 @@
-/** The rows of the table of detached jobs, and the jobs that a key acts on. */
+/** The rows of the table of detached jobs. */
 import {jobStates} from '../../../core/model/jobs.js';
 import type {JobRow} from '../../../core/rules/jobs/rows.js';
 import {isOver} from '../../../core/rules/jobs/start.js';
@@ -48,10 +48,3 @@ export const jobTable = tableOf<JobRow>({
 	wordsOf: ({id, state}) => ({id, state}),
 	tieOf: () => (a, b) => (isOver(a) && isOver(b) ? (b.endTime ?? 0) - (a.endTime ?? 0) : 0),
 });
-
-/** Returns the jobs that a key acts on: the tagged jobs, or else the selected one. */
-export function chosenJobs(state: State): readonly JobRow[] {
-	const tagged = jobTable.tagged(state);
-	const selected = jobTable.selected(state);
-	return tagged.length > 0 || selected === undefined ? tagged : [selected];
-}

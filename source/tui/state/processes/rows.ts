@@ -1,4 +1,4 @@
-/** The rows of the process table, and the processes that a key acts on. */
+/** The rows of the process table. */
 import {processRights, rightOf} from '../../../core/rules/pool/process-right.js';
 import {sanitize} from '../../../format/text/text.js';
 import {processRightText} from '../../../format/process-right.js';
@@ -69,13 +69,6 @@ export const processTable = tableOf<ProcessRow>({
 });
 
 export const selectedProcess = processTable.selected;
-
-/** Returns the processes that a key acts on: the tagged processes, or else the selected one. */
-export function chosenProcesses(state: State): readonly ProcessRow[] {
-	const tagged = processTable.tagged(state);
-	const selected = selectedProcess(state);
-	return tagged.length > 0 || selected === undefined ? tagged : [selected];
-}
 
 export function openProcess(state: State): State {
 	const shown = selectedProcess(state);

@@ -23,10 +23,6 @@ export type TableView<Row> = {
 	readonly isFollowed: boolean;
 };
 
-type FollowedView = Pick<TableView<unknown>, 'rows' | 'height' | 'isFollowed'> & {
-	readonly rules: {readonly isCentered?: boolean};
-};
-
 /** Returns the new state of a table, or the reason why it cannot be changed. */
 type Change = <Row>(table: TableState, view: TableView<Row>) => TableState | string;
 
@@ -132,10 +128,10 @@ export const sortByTitle = (table: TableState, by: string): TableState => ({
 	sort: table.sort.by === by ? inverted(table.sort) : sortedBy(table.sort, by),
 });
 
-export function firstRowIn(
+export function firstRowIn<Row>(
 	before: number,
 	selected: number | undefined,
-	{height, isFollowed, rows, rules}: FollowedView,
+	{height, isFollowed, rows, rules}: TableView<Row>,
 ): number {
 	if (!isFollowed || selected === undefined) {
 		return 0;

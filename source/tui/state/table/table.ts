@@ -5,6 +5,7 @@ import type {TableName} from '../panels/state.js';
 import {withFlash, type State} from '../state.js';
 import {
 	clearedTable,
+	firstRowIn,
 	moveSelection,
 	noRowText,
 	selectRow,
@@ -43,36 +44,9 @@ type TableAction =
 	| {readonly kind: 'move'; readonly by: number}
 	| {readonly kind: 'sort-by'; readonly title: string};
 
-export type Table<Row = unknown> = {
-	readonly name: TableName;
-	readonly noun: string;
-	readonly plural?: string | undefined;
-	readonly isCentered?: boolean;
-	/** Returns all rows, including those that the filter hides. */
-	readonly all: (state: State) => readonly Row[];
-	/** Returns the rows that match the filter, before they are grouped and sorted. */
-	readonly filtered: (state: State) => readonly Row[];
-	/** Returns the rows that are shown, in order. */
-	readonly shown: (state: State) => readonly Row[];
-	readonly selectedIndex: (state: State) => number | undefined;
-	readonly selected: (state: State) => Row | undefined;
-	/** Whether a row, or a row that is folded into it, has one of these tags. */
-	isTagged(row: Row, tags: ReadonlySet<string>): boolean;
-	/** Returns the tagged rows, including those that the filter hides. */
-	readonly tagged: (state: State) => readonly Row[];
-	/** Returns, for each shown row, whether it matches all terms of this text. */
-	readonly matches: (state: State, text: string) => readonly boolean[];
-	/** Returns why a filter or search cannot match anything. Undefined if it can. */
-	readonly problemIn: (state: State, text: string) => string | undefined;
-	readonly isFollowed: (state: State) => boolean;
-	readonly change: (state: State, action: TableIntent | TableAction) => State;
-	/** Returns the state without tags. If there are none, returns it without the filter. Undefined if there is neither. */
-	readonly cleared: (state: State) => State | undefined;
-	readonly settled: (state: State) => State;
-};
-
-export function tableOf<Row>(rules: TableRules<Row>): Table<Row> {
-	const {name, noun, plural, isCentered, rowsOf, isAlwaysUsed = false, isAtTopUnfocused = false} = rules;
+/** Returns a table: the functions that read its rows from the state, and those that change it. */
+export function tableOf<Row>(rules: TableRules<Row>) {
+	const {name, noun, plural, rowsOf, isAlwaysUsed = false, isAtTopUnfocused = false} = rules;
 	const sortKeysOf = (state: State): readonly string[] => Object.keys(rules.valuesOf(state, []));
 	const withTable = (state: State, table: TableState): State =>
 		table === state[name] ? state : {...state, [name]: table};
@@ -93,79 +67,86 @@ export function tableOf<Row>(rules: TableRules<Row>): Table<Row> {
 		(state: State) => [shown(state), state[name].selected],
 		(state) => selectedIndexIn(shown(state), state[name].selected, rules),
 	);
-	const isFollowed = (state: State): boolean => !isAtTopUnfocused || state.panels.focus === name;
+	const selected = (state: State): Row | undefined => shown(state)[selectedIndex(state) ?? -1];
 	const isTagged = (row: Row, tags: ReadonlySet<string>): boolean => tagsOf(rules, row).some((tag) => tags.has(tag));
-	const viewOf = (state: State): TableView<Row> => ({
+	const tagged = (state: State): readonly Row[] => {
+		const {tags} = state[name];
+		return tags.size === 0 ? [] : rowsOf(state).filter((row) => isTagged(row, tags));
+	};
+
+	const viewOf = (state: State, height: number): TableView<Row> => ({
 		rows: shown(state),
 		all: rowsOf(state),
-		height: Math.max(1, pageRowsOf(state, name)),
+		height: Math.max(1, height),
 		rules: {...rules, sortKeys: sortKeysOf(state)},
-		isFollowed: isFollowed(state),
+		isFollowed: !isAtTopUnfocused || state.panels.focus === name,
 	});
 
 	function changed(state: State, action: TableIntent | TableAction): TableState | string {
 		const table = state[name];
-		const view = viewOf(state);
+		const view = viewOf(state, pageRowsOf(state, name));
 		if (typeof action === 'string') {
 			return tableChanges[action](table, view);
 		}
 
-		switch (action.kind) {
-			case 'select': {
-				return selectRow(table, view, action.index);
-			}
-
-			case 'move': {
-				return moveSelection(table, view, action.by);
-			}
-
-			case 'sort-by': {
-				return view.rules.sortKeys.includes(action.title) ? sortByTitle(table, action.title) : table;
-			}
+		if (action.kind === 'sort-by') {
+			return view.rules.sortKeys.includes(action.title) ? sortByTitle(table, action.title) : table;
 		}
+
+		return action.kind === 'select' ? selectRow(table, view, action.index) : moveSelection(table, view, action.by);
 	}
 
 	return {
 		name,
 		noun,
 		plural,
-		isCentered,
+		/** Returns all rows, including those that the filter hides. */
 		all: rowsOf,
+		/** Returns the rows that match the filter, before they are grouped and sorted. */
 		filtered,
+		/** Returns the rows that are shown, in order. */
 		shown,
 		selectedIndex,
-		selected(state) {
-			const index = selectedIndex(state);
-			return index === undefined ? undefined : shown(state)[index];
-		},
+		selected,
+		/** Whether a row, or a row that is folded into it, has one of these tags. */
 		isTagged,
-		tagged(state) {
-			const {tags} = state[name];
-			return tags.size === 0 ? [] : rowsOf(state).filter((row) => isTagged(row, tags));
+		/** Returns the tagged rows, including those that the filter hides. */
+		tagged,
+		/** Returns the rows that a key acts on: the tagged rows, or else the selected one. */
+		chosen(state: State): readonly Row[] {
+			const rows = tagged(state);
+			const row = selected(state);
+			return rows.length > 0 || row === undefined ? rows : [row];
 		},
-		matches(state, text) {
-			return shown(state).map(rowMatcher(shown(state), text, rules, state));
-		},
-		problemIn(state, text) {
+		/** Returns, for each shown row, whether it matches all terms of this text. */
+		matches: (state: State, text: string): readonly boolean[] =>
+			shown(state).map(rowMatcher(shown(state), text, rules, state)),
+		/** Returns why a filter or search cannot match anything. Undefined if it can. */
+		problemIn(state: State, text: string): string | undefined {
 			const columns = sortKeysOf(state).map((key) => key.toLowerCase());
 			const matcher = matcherOf(termsIn(text), new Set(columns));
 			return typeof matcher === 'string' ? matcher : undefined;
 		},
-		isFollowed,
-		change(state, action) {
+		/** Returns the first row in view, if this many rows are in view at once. */
+		firstRow: (state: State, height: number): number =>
+			firstRowIn(state[name].firstRow, selectedIndex(state), viewOf(state, height)),
+		change(state: State, action: TableIntent | TableAction): State {
 			const table = changed(state, action);
 			return typeof table === 'string' ? withFlash(state, 'warning', table) : withTable(state, table);
 		},
-		cleared(state) {
+		/** Returns the state without tags. If there are none, returns it without the filter. Undefined if there is neither. */
+		cleared(state: State): State | undefined {
 			const table = clearedTable(state[name]);
 			return table === undefined ? undefined : withTable(state, table);
 		},
-		settled: (state) =>
+		settled: (state: State): State =>
 			isAlwaysUsed || state.panels.focus === name || isPanelShown(state, name)
-				? withTable(state, settledTable(state[name], viewOf(state)))
+				? withTable(state, settledTable(state[name], viewOf(state, pageRowsOf(state, name))))
 				: state,
 	};
 }
 
-export const noRowIn = ({name, noun}: Pick<Table, 'name' | 'noun'>, state: State): string =>
+export type Table<Row> = ReturnType<typeof tableOf<Row>>;
+
+export const noRowIn = ({name, noun}: Pick<Table<never>, 'name' | 'noun'>, state: State): string =>
 	noRowText(noun, state[name].filter);

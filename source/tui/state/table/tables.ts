@@ -9,7 +9,6 @@ import type {State} from '../state.js';
 import type {FieldChange} from '../text-field.js';
 import {tableChanges, type TableIntent} from './reduce.js';
 import {withTyped, type TableState} from './state.js';
-import type {Table} from './table.js';
 
 export const tables = {
 	gpus: gpuTable,
@@ -22,7 +21,7 @@ export const tables = {
 export const isTableName = (name: string): name is TableName => Object.hasOwn(tables, name);
 
 /** Returns the table that keys act on: the focused one. If a panel without a table is focused, returns the GPU table. */
-export const focusedTable = ({panels}: Pick<State, 'panels'>): Table =>
+export const focusedTable = ({panels}: Pick<State, 'panels'>): (typeof tables)[TableName] =>
 	isTableName(panels.focus) ? tables[panels.focus] : gpuTable;
 
 export const promptOf = (state: State): TableState['prompt'] => state[focusedTable(state).name].prompt;

@@ -46,24 +46,20 @@ export function startingWith(state: State, {preset = 'default', ...kept}: Partia
 	return preset === 'default' || state.settings.hasNoPool === true ? begun : withPreset(begun, preset);
 }
 
-const withoutPool = (state: State): State =>
-	withFlash(state, 'warning', 'Without a pool on this host, there is only this table');
+const needingPool =
+	(change: (state: State) => State) =>
+	(state: State): State =>
+		state.settings.hasNoPool === true
+			? withFlash(state, 'warning', 'Without a pool on this host, there is only this table')
+			: change(state);
 
 function nextPreset(state: State): State {
-	if (state.settings.hasNoPool === true) {
-		return withoutPool(state);
-	}
-
 	const preset = neighborOf(presetNames, state.view.preset, 1);
 	return withFlash(withPreset(state, preset), 'ok', `Preset ${preset}: ${presetMeanings[preset]}. S saves it`);
 }
 
 function toggleFold(state: State): State {
 	const {snapshot, settings, view} = state;
-	if (settings.hasNoPool === true) {
-		return withoutPool(state);
-	}
-
 	if (settings.isLinear) {
 		return withFlash(state, 'warning', 'The screen-reader view always shows each GPU on its own');
 	}
@@ -133,10 +129,9 @@ function moveColumn(state: State, by: 1 | -1): State {
 }
 
 export const viewIntents = {
-	'next-preset': nextPreset,
-	'toggle-fold': toggleFold,
-	'open-columns': (state) =>
-		state.settings.hasNoPool === true ? withoutPool(state) : {...state, dialog: {kind: 'columns', selected: 0}},
+	'next-preset': needingPool(nextPreset),
+	'toggle-fold': needingPool(toggleFold),
+	'open-columns': needingPool((state) => ({...state, dialog: {kind: 'columns', selected: 0}})),
 	'previous-column': (state) => selectColumn(state, -1),
 	'next-column': (state) => selectColumn(state, 1),
 	'toggle-column': toggleColumn,
