@@ -40,8 +40,8 @@ export default defineConfig(({mode}) => ({
 			LONG_TESTS: mode === 'long' ? '1' : '',
 			...(mode !== 'long' && {NODE_ENV: 'production'}),
 			// Without these, Ink starts `tput` for each render of a component.
-			COLUMNS: '100',
-			LINES: '100',
+			COLUMNS: '80',
+			LINES: '24',
 		},
 		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],

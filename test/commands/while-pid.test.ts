@@ -30,16 +30,16 @@ test('reserve --while-pid waits in the queue, and holds the GPUs until the proce
 		stderr: '',
 	});
 	expect((await box.run('status')).stdout).toMatch(new RegExp(`│ RUN +│ until PID ${first.pid} ends .*│ ci`, 'v'));
-	const waiting = start(box, `reserve --while-pid ${second.pid} --json`);
-	await waiting.says(/Waiting for 1 GPU/v);
+	const waiting = start(box, `reserve --gpus 2 --while-pid ${second.pid} --json`);
+	await waiting.says(/Waiting for 2 GPUs/v);
 	await kill(first);
 	const {exitCode, stdout} = await waiting.ended;
-	expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, {gpu_ids: [0], type: 'RUN', pid: second.pid}]);
-	expect(await holders(box)).toBe('0:RUN 1:-');
-	expect((await peek(box)).gpus[0]).toMatchObject({lease: {job: {pid: second.pid}}});
+	expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, {gpu_ids: [0, 1], type: 'RUN', pid: second.pid}]);
+	expect(await holders(box)).toBe('0:RUN 1:RUN');
+	expect((await peek(box)).gpus[1]).toMatchObject({lease: {job: {pid: second.pid}}});
 	await kill(second);
 	expect(await holders(box)).toBe('0:- 1:-');
-	expect((await recordsOf(box)).map(({endReason}) => endReason)).toEqual(['holder-died', 'holder-died', 'holder-died']);
+	expect((await recordsOf(box)).map(({endReason}) => endReason)).toEqual(Array.from({length: 4}, () => 'holder-died'));
 });
 
 test('reserve --while-pid gives up when the process ends during the wait', async () => {

@@ -72,6 +72,14 @@ type Watched = {
 
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => sleep(Math.max(0, ms), undefined, {signal});
 
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+	try {
+		process.kill(pid, signal);
+	} catch {
+		// ssh has ended, but its end is not reported yet.
+	}
+}
+
 async function watch(
 	{host, job, hasTerminal, hasAnswered, remark}: Watched,
 	{connectMs, commandMs}: Patience,
@@ -82,10 +90,10 @@ async function watch(
 	const read = async (): Promise<Connection> =>
 		hasTerminal ? readTerminal() : hasAnswered() ? 'connected' : 'connecting';
 	const stop = (): void => {
-		process.kill(job.process.pid, 'SIGTERM');
+		signalIfAlive(job.process.pid, 'SIGTERM');
 		setTimeout(() => {
 			if (!signal.aborted) {
-				process.kill(job.process.pid, 'SIGKILL');
+				signalIfAlive(job.process.pid, 'SIGKILL');
 			}
 		}, graceMs).unref();
 	};
