@@ -21,6 +21,7 @@ const config = [
 			'jsdoc/require-param-description': 'off',
 			'jsdoc/check-param-names': 'off',
 			'jsdoc/require-returns': 'off',
+			'jsdoc/require-yields': 'off',
 			'jsdoc/multiline-blocks': 'off',
 			'unicorn/single-line-block-comment-style': 'off',
 			// Allows verbs such as `owns`, and names of flags that users type, such as `force`.

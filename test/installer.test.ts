@@ -73,9 +73,8 @@ const filesIn = (folder: string): readonly string[] =>
 
 slowTest('the next command that install.sh suggests works if the prefix contains a space', () => {
 	const {stdout} = install('--prefix', prefix);
-	const next = /^To create a pool, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!.groups![
-		'command'
-	]!;
+	const next = /^To create a pool, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!
+		.groups!['command']!;
 	expect(execFileSync('sh', ['-c', `${next} --version`], {encoding: 'utf8'})).toBe(`${packageJson.version}\n`);
 });
 

@@ -82,7 +82,10 @@ const schema = v.strictObject(
 			model: v.optional(text),
 			memory: v.optional(whole(2000, 10_000_000)),
 			compute: v.optional(
-				v.pipe(v.string('text in quotes, such as "8.0"'), v.regex(/^\d{1,3}\.\d{1,3}$/v, 'text in quotes, such as "8.0"')),
+				v.pipe(
+					v.string('text in quotes, such as "8.0"'),
+					v.regex(/^\d{1,3}\.\d{1,3}$/v, 'text in quotes, such as "8.0"'),
+				),
 			),
 			numa: v.optional(whole(0, 1023)),
 			root: v.optional(text),

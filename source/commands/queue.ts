@@ -54,13 +54,9 @@ async function leave(
 		}
 
 		case 'not-yours': {
-			throw new CanhazgpuError(
-				'not-owner',
-				`That queue entry belongs to ${sanitize(ownerOf(result.entry))}`,
-				{
-					hint: doubtAbout(requester) ?? 'Only that account or root can cancel it.',
-				},
-			);
+			throw new CanhazgpuError('not-owner', `That queue entry belongs to ${sanitize(ownerOf(result.entry))}`, {
+				hint: doubtAbout(requester) ?? 'Only that account or root can cancel it.',
+			});
 		}
 	}
 }

@@ -64,7 +64,12 @@ export const reserve: Command = {
 	],
 	async run(app, input) {
 		refuseBoth(input, 'json', 'short');
-		refuseBoth(input, 'keep', 'pid', 'A reservation for a process lasts until the process ends, even if the GPUs are idle.');
+		refuseBoth(
+			input,
+			'keep',
+			'pid',
+			'A reservation for a process lasts until the process ends, even if the GPUs are idle.',
+		);
 		const keepSeconds = keepSecondsOf(input);
 		if (input.has('pid')) {
 			return (await runOnNamedHost(app, input, reserve)) ?? reserveForProcess(app, input);
@@ -140,7 +145,9 @@ export const reserve: Command = {
 			}
 
 			if (answer.isBeyondLimit === true) {
-				app.remark('These GPUs are beyond your limit. If somebody else has to wait for GPUs, you get a warning before this reservation ends.');
+				app.remark(
+					'These GPUs are beyond your limit. If somebody else has to wait for GPUs, you get a warning before this reservation ends.',
+				);
 			}
 
 			if (world.privateLabel !== undefined) {

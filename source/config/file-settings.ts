@@ -96,9 +96,13 @@ const warningsOf = (
 
 /** Returns the error for a file or section that is not a map. Its message omits the value, which can be a Redis URL with a password. */
 const noMap = (where: string, value: unknown): CanhazgpuError =>
-	new CanhazgpuError('config', `${where} a map of settings, not ${Array.isArray(value) ? 'a list' : 'a single value'}`, {
-		hint: 'Write them as, for example, redis: {host: localhost}.',
-	});
+	new CanhazgpuError(
+		'config',
+		`${where} a map of settings, not ${Array.isArray(value) ? 'a list' : 'a single value'}`,
+		{
+			hint: 'Write them as, for example, redis: {host: localhost}.',
+		},
+	);
 
 const isSection = (path: string): boolean => settingPaths.some((setting) => setting.startsWith(`${path}.`));
 

@@ -146,7 +146,8 @@ function policyText(record: AuditRecord): string {
 }
 
 function unreservedText({account, owner, gpus, until, time}: AuditRecord): string {
-	const left = until === undefined ? '' : `: left by a job of ${nameText(owner)} that ended at ${clockTime(until, time)}`;
+	const left =
+		until === undefined ? '' : `: left by a job of ${nameText(owner)} that ended at ${clockTime(until, time)}`;
 	return `${nameText(account)} uses ${gpuList(gpus)} without a reservation${left}`;
 }
 

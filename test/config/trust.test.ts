@@ -182,7 +182,9 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 			cwd,
 			environment,
 		});
-		expect(ran.stderr).toContain(`Warning: ${file} is ignored: root does not read settings from the current directory\n`);
+		expect(ran.stderr).toContain(
+			`Warning: ${file} is ignored: root does not read settings from the current directory\n`,
+		);
 		expect(statSync(precious).mode.toString(8)).toBe('40755');
 		expect(readdirSync(precious)).toEqual([]);
 	});

@@ -100,9 +100,7 @@ test('a refusal tells the user of an unreserved process how to reserve its GPU',
 
 test('a refusal does not describe a broken GPU as used', () => {
 	const asked = refusal([{kind: 'failed', why: 'GPU is lost'}], {wanted: {count: 1, ids: [0]}});
-	expect(refusalMessage(asked).hint).toBe(
-		'GPU 0 may be in use: GPU is lost. --force ignores problems of a GPU.',
-	);
+	expect(refusalMessage(asked).hint).toBe('GPU 0 may be in use: GPU is lost. --force ignores problems of a GPU.');
 });
 
 test('a refusal mentions a failed GPU scan first', () => {

@@ -50,9 +50,7 @@ test('/api/jobs shows the jobs of all accounts without the details that only the
 		await box.run('cancel 1');
 	});
 	const jobs = await askJson<readonly Row[]>(web.port, '/api/jobs');
-	expect(jobs).toMatchObject([
-		{id: '1', state: 'pending', command: 'sh train.sh --api-key ***', requested_count: 1},
-	]);
+	expect(jobs).toMatchObject([{id: '1', state: 'pending', command: 'sh train.sh --api-key ***', requested_count: 1}]);
 	expect(jobs[0]).not.toHaveProperty('directory');
 	expect(jobs[0]).not.toHaveProperty('output');
 	const {default: schema} = await schemas['jobs']!();

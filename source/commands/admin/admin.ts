@@ -41,13 +41,9 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 	if (detected.provider === undefined) {
 		const pool = has('force') ? undefined : await existingPool(app);
 		if (pool !== undefined) {
-			throw new CanhazgpuError(
-				'pool-exists',
-				`A pool of ${pool.gpuCount} GPU(s) already exists in ${pool.location}`,
-				{
-					hint: 'Nothing was changed. --force replaces the pool and ends all its reservations.',
-				},
-			);
+			throw new CanhazgpuError('pool-exists', `A pool of ${pool.gpuCount} GPU(s) already exists in ${pool.location}`, {
+				hint: 'Nothing was changed. --force replaces the pool and ends all its reservations.',
+			});
 		}
 
 		throw new CanhazgpuError('provider', `No GPUs were found here: ${detected.reason}`, {

@@ -90,9 +90,13 @@ async function submit(
 	checkVariables(variables);
 	const flags = [...poolFlags, ...flagsOf(job)];
 	if ([...flags, ...words, directory, ...Object.values(variables)].some((text) => text.includes('\0'))) {
-		throw new CanhazgpuError('usage', 'gpu_run: a value contains a NUL character, which cannot be passed to a program', {
-			hint: 'Leave the character out. Nothing was started.',
-		});
+		throw new CanhazgpuError(
+			'usage',
+			'gpu_run: a value contains a NUL character, which cannot be passed to a program',
+			{
+				hint: 'Leave the character out. Nothing was started.',
+			},
+		);
 	}
 
 	const environment = {...app.environment, ...variables};

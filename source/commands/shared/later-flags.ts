@@ -9,13 +9,20 @@ import {parseTimeOfDay} from './time-of-day.js';
 
 export const laterFlags: Flags = {
 	detach: {summary: 'run the command in the background, print the job id and return; see help jobs'},
-	after: {value: 'JOBS', summary: 'start after these jobs have succeeded, such as 7,8; with any:7, even if job 7 fails', completes: 'jobs'},
+	after: {
+		value: 'JOBS',
+		summary: 'start after these jobs have succeeded, such as 7,8; with any:7, even if job 7 fails',
+		completes: 'jobs',
+	},
 	begin: {
 		value: 'WHEN',
 		summary: 'start no earlier than this, such as 2h (from now), 18:30 or 2026-05-01T18:30',
 		completes: ['1h', '2h', '8h'],
 	},
-	array: {value: 'LIST', summary: 'with --detach: submit one job for each index, such as 0-7, 1,3,5 or 0-99%4 (four at a time)'},
+	array: {
+		value: 'LIST',
+		summary: 'with --detach: submit one job for each index, such as 0-7, 1,3,5 or 0-99%4 (four at a time)',
+	},
 	retry: {value: 'N', summary: 'with --detach: run the command again up to N times if it fails'},
 };
 
@@ -76,7 +83,12 @@ function beginOf(input: Input): number | undefined {
 
 export function laterOf(input: Input): Later {
 	const later = {
-		after: checked(input, 'after', jobsPattern, 'Write job ids such as 17,18, or any:17 to start even if job 17 fails.'),
+		after: checked(
+			input,
+			'after',
+			jobsPattern,
+			'Write job ids such as 17,18, or any:17 to start even if job 17 fails.',
+		),
 		begin: beginOf(input),
 		array: checked(
 			input,

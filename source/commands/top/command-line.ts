@@ -45,7 +45,9 @@ function hostOf([first = '', name = '', ...others]: readonly string[]): string |
 	}
 
 	if (others.length > 0) {
-		throw new CanhazgpuError('usage', 'host takes one host name', {hint: 'To see all hosts, type host without a name.'});
+		throw new CanhazgpuError('usage', 'host takes one host name', {
+			hint: 'To see all hosts, type host without a name.',
+		});
 	}
 
 	return name;

@@ -23,10 +23,7 @@ export type ProgramRequest = {
 export type TerminalRequest = {readonly type: 'terminal'; readonly account: string; readonly text: string};
 
 export type NoticeRequest =
-	| HttpRequest
-	| ProgramRequest
-	| TerminalRequest
-	| {readonly type: 'impossible'; readonly reason: string};
+	HttpRequest | ProgramRequest | TerminalRequest | {readonly type: 'impossible'; readonly reason: string};
 
 /** `absent`: there is no recipient, for example because no desktop session is open. This is not a failure. */
 export type Delivery =

@@ -89,9 +89,13 @@ export const extend = async (
 ): Promise<ExtendResult> => {
 	if (world.engine !== undefined) {
 		if (keepSeconds !== undefined || 'atLeast' in end) {
-			throw new CanhazgpuError('usage', '--keep does not work with Slurm, which decides itself when GPUs are released', {
-				hint: 'Leave out --keep.',
-			});
+			throw new CanhazgpuError(
+				'usage',
+				'--keep does not work with Slurm, which decides itself when GPUs are released',
+				{
+					hint: 'Leave out --keep.',
+				},
+			);
 		}
 
 		return world.engine.extend(requester, selection, end);

@@ -57,7 +57,7 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
 			const engineWhy = progress.reason === undefined ? undefined : engineReasonText(progress.reason);
 			const limit = limitText(progress);
-			const limited = limit && `since ${limit}`;
+			const limited = limit === undefined ? undefined : `since ${limit}`;
 			const when =
 				limited ??
 				outOfServiceText(outOfService.map((gpu) => ({gpu}))) ??

@@ -110,7 +110,8 @@ export function stuckText({
 	silentSeconds,
 	overLimit,
 	agentLimit,
-}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds' | 'overLimit' | 'agentLimit'>): string | undefined {
+}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds' | 'overLimit' | 'agentLimit'>):
+	string | undefined {
 	if (silentSeconds !== undefined) {
 		const holdings = held.length > 0 ? ` and may take ${gpuList(held)} from it` : '';
 		return `does not answer: its process has shown no sign of life for ${shortDuration(silentSeconds)}; others go first${holdings}`;

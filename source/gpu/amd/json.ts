@@ -38,9 +38,7 @@ const largest: Readonly<Record<Quantity, number>> = {
 	count: 1_000_000_000,
 };
 
-type ReadQuantity =
-	| {readonly kind: 'number'; readonly value: number}
-	| {readonly kind: 'word'; readonly word: string};
+type ReadQuantity = {readonly kind: 'number'; readonly value: number} | {readonly kind: 'word'; readonly word: string};
 
 /** Reads a quantity in MiB, percent, °C, W or MHz. Undefined if not reported. Any other text is a word. `plainUnit` is the unit of a bare number. */
 export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): ReadQuantity | undefined => {

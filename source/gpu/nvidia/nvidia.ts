@@ -172,7 +172,9 @@ export const createNvidiaProvider = ({
 		}
 
 		if (strays > 0) {
-			warnings.push('Some processes run on a GPU that is not listed, so each GPU may have more processes than are shown.');
+			warnings.push(
+				'Some processes run on a GPU that is not listed, so each GPU may have more processes than are shown.',
+			);
 		}
 
 		return report({

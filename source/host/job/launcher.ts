@@ -40,7 +40,7 @@ const wordsForEnv = (words: readonly string[], environment: Environment): readon
 	...Object.entries(environment).flatMap(([name, value]) =>
 		value === undefined || name === '' ? [] : [`${name}=${value}`],
 	),
-	// env would treat a command with `=` in its name as an entry of the environment, so nice(1) executes the command.
+	// Env would treat a command with `=` in its name as an entry of the environment, so nice(1) executes the command.
 	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
 	...words,
 ];

@@ -64,7 +64,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		}
 	};
 
-	// stat(2) of the directory is much faster than reading a file.
+	// Stat(2) of the directory is much faster than reading a file.
 	const uidOf = (name: string): number | 'absent' | undefined => {
 		try {
 			return ownerOf(`${procDirectory}/${name}`) ?? 'absent';

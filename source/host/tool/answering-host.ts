@@ -76,7 +76,7 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
 	try {
 		process.kill(pid, signal);
 	} catch {
-		// ssh has ended, but its end is not reported yet.
+		// Ssh has ended, but its end is not reported yet.
 	}
 }
 

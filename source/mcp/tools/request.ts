@@ -74,7 +74,9 @@ function migOf({mig, gpu_ids: ids = []}: Wanted): Need['mig'] {
 		throw new CanhazgpuError(
 			'usage',
 			profile === undefined ? `mig: ${quoted(mig)} is not a MIG profile` : 'Give mig or gpu_ids, not both',
-			{hint: 'A profile such as 1g.10gb asks for any instance of that kind. A name such as 0:1 asks for that one instance.'},
+			{
+				hint: 'A profile such as 1g.10gb asks for any instance of that kind. A name such as 0:1 asks for that one instance.',
+			},
 		);
 	}
 

@@ -198,7 +198,11 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 	['READONLY', ['store-refused', 'is a read-only replica', 'Use its primary: --redis-host and --redis-port.']],
 	[
 		'MISCONF',
-		['store-refused', 'cannot save to its disk and accepts no changes', 'See the log of redis-server; is the disk full?'],
+		[
+			'store-refused',
+			'cannot save to its disk and accepts no changes',
+			'See the log of redis-server; is the disk full?',
+		],
 	],
 	[
 		'NOREPLICAS',

@@ -50,7 +50,9 @@ const noConfig: Outcome = {
 
 const savedOutcome = ({file, isChanged}: Saved, what: string): Outcome =>
 	succeeded(
-		isChanged ? `Saved in ${sanitize(file)}: ${what}` : `${sanitize(file)} needs no change: it already contains these values`,
+		isChanged
+			? `Saved in ${sanitize(file)}: ${what}`
+			: `${sanitize(file)} needs no change: it already contains these values`,
 	);
 
 /** `S` in the options dialog: applies the options, and saves the changed ones in the user's config. */

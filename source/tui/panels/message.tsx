@@ -34,7 +34,7 @@ const messageOf = remembering(
 function filterCount(state: State): string {
 	const table = focusedTable(state);
 	const isCounted = (row: unknown): boolean => table !== hostTable || (row as HostLine).kind === 'gpu';
-	const count = (rows: readonly unknown[]): number => rows.filter(isCounted).length;
+	const count = (rows: readonly unknown[]): number => rows.filter((row) => isCounted(row)).length;
 	const [noun, plural] = table === hostTable ? ['GPU'] : [table.noun, table.plural];
 	return `${count(table.filtered(state))} of ${counted(count(table.all(state)), noun, plural)}`;
 }

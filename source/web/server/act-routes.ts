@@ -100,7 +100,10 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 	const signedIn: MiddlewareHandler<Bindings> = async (context, next) =>
 		sessions.isOpen(tokenOf(context))
 			? next()
-			: refuse(context, 401, {error: 'This page is not allowed to make changes, or its session has ended', hint: linkHint});
+			: refuse(context, 401, {
+					error: 'This page is not allowed to make changes, or its session has ended',
+					hint: linkHint,
+				});
 
 	app.post('/api/session', async (context) => {
 		const {token} = parseBody(linkSchema, await context.req.text());

@@ -129,7 +129,8 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(alice, 'reserve --short')).toMatchObject({
 			exitCode: 0,
 			stdout: '1\n',
-			stderr: 'These GPUs are beyond your limit. If somebody else has to wait for GPUs, you get a warning before this reservation ends.\n',
+			stderr:
+				'These GPUs are beyond your limit. If somebody else has to wait for GPUs, you get a warning before this reservation ends.\n',
 		});
 		expect(await run(alice, 'run --nonblock -- true')).toMatchObject({exitCode: 3});
 		expect((await box.run('status')).stdout).toContain('beyond its limit of 1 GPU, expires in ');

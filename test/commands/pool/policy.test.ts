@@ -19,7 +19,9 @@ test('admin --set and --unset change the strategy for choosing GPUs', async () =
 		stderr: '',
 	});
 	expect((await box.run('admin --set strategy=lru')).stdout).toBe('strategy is already lru\n');
-	expect((await box.run('admin --policy')).stdout).toMatch(/strategy +│ lru +│ mru +│ \S+, (?:\S+ )?\d\d:\d\d +│ which of/v);
+	expect((await box.run('admin --policy')).stdout).toMatch(
+		/strategy +│ lru +│ mru +│ \S+, (?:\S+ )?\d\d:\d\d +│ which of/v,
+	);
 	expect((await box.run('doctor')).stdout).toContain('✓ pool        policy: strategy=lru\n');
 	await box.run('reserve --gpu-ids 0 --duration 1h --short');
 	await box.run('release --gpu-ids 0');
@@ -116,7 +118,9 @@ slowTest('status, run and doctor report an unreadable policy until admin --unset
 	expect((await box.run('reserve --gpus 1 --duration 1h --short')).exitCode).toBe(0);
 	expect(await box.run('reserve --share 1G --duration 1h')).toMatchObject({
 		exitCode: 4,
-		stderr: expect.stringContaining('It is unknown whether GPUs can be shared in this pool: it is not JSON\n') as string,
+		stderr: expect.stringContaining(
+			'It is unknown whether GPUs can be shared in this pool: it is not JSON\n',
+		) as string,
 	});
 	expect(await box.run('run -- touch started')).toMatchObject({
 		exitCode: 1,

@@ -116,40 +116,37 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		);
 	});
 
-	slowTest.each(shared)(
-		'never ends a job while %s is repeatedly truncated and overwritten',
-		async (name) => {
-			await makePool();
-			const [node, cli] = accounts.words;
-			const over = path.join(accounts.homeOf(alice), 'over');
-			rmSync(over, {force: true});
-			const script = `until [ -e ${over} ]; do sleep 0.1; done; exit 7`;
-			const job = spawn(node, [cli, 'run', '--gpu-ids', '3', '--', 'sh', '-c', script], {
-				uid: alice,
-				gid: alice,
-				cwd: accounts.homeOf(alice),
-				env: accounts.environmentOf(alice),
-				stdio: 'ignore',
-			});
-			const ended = once(job, 'exit');
-			await eventually(async () => (await accounts.run(root, 'status --json')).stdout.includes('"type": "RUN"'));
-			const spoiling = accounts.shell(
-				mallory,
-				`for i in $(seq 60); do truncate -s 0 ${inPool(name)}; sleep 0.02; head -c 20000 /dev/urandom > ${inPool(name)}; sleep 0.02; done`,
-			);
-			for (let round = 0; round < 2; round++) {
-				for (const command of ['status', 'reserve --nonblock --gpu-ids 0', 'top --once']) {
-					const {exitCode, stderr} = await accounts.run(alice, command, {limitMs: 20_000});
-					expect([command, [0, 1, 3, 4].includes(exitCode ?? -1), stderr]).toEqual([command, true, stderr]);
-					expect(stderr).not.toMatch(/bug in canhazgpu|^ +at /mv);
-				}
+	slowTest.each(shared)('never ends a job while %s is repeatedly truncated and overwritten', async (name) => {
+		await makePool();
+		const [node, cli] = accounts.words;
+		const over = path.join(accounts.homeOf(alice), 'over');
+		rmSync(over, {force: true});
+		const script = `until [ -e ${over} ]; do sleep 0.1; done; exit 7`;
+		const job = spawn(node, [cli, 'run', '--gpu-ids', '3', '--', 'sh', '-c', script], {
+			uid: alice,
+			gid: alice,
+			cwd: accounts.homeOf(alice),
+			env: accounts.environmentOf(alice),
+			stdio: 'ignore',
+		});
+		const ended = once(job, 'exit');
+		await eventually(async () => (await accounts.run(root, 'status --json')).stdout.includes('"type": "RUN"'));
+		const spoiling = accounts.shell(
+			mallory,
+			`for i in $(seq 60); do truncate -s 0 ${inPool(name)}; sleep 0.02; head -c 20000 /dev/urandom > ${inPool(name)}; sleep 0.02; done`,
+		);
+		for (let round = 0; round < 2; round++) {
+			for (const command of ['status', 'reserve --nonblock --gpu-ids 0', 'top --once']) {
+				const {exitCode, stderr} = await accounts.run(alice, command, {limitMs: 20_000});
+				expect([command, [0, 1, 3, 4].includes(exitCode ?? -1), stderr]).toEqual([command, true, stderr]);
+				expect(stderr).not.toMatch(/bug in canhazgpu|^ +at /mv);
 			}
+		}
 
-			await spoiling;
-			writeFileSync(over, '');
-			expect(await ended).toEqual([7, null]);
-		},
-	);
+		await spoiling;
+		writeFileSync(over, '');
+		expect(await ended).toEqual([7, null]);
+	});
 
 	slowTest.each([
 		[
@@ -251,7 +248,9 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
 		expect(ran.exitCode).toBe(4);
-		expect(ran.stderr).toContain('has lost its journal, which only its owner can create again\nAny command run by its owner');
+		expect(ran.stderr).toContain(
+			'has lost its journal, which only its owner can create again\nAny command run by its owner',
+		);
 		expect(await accounts.run(root, 'status')).toMatchObject({exitCode: 0});
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
@@ -326,46 +325,43 @@ describe.runIf(canBeOthers)('a world-writable pool of an earlier version', () =>
 		}
 	});
 
-	slowTest(
-		'is repaired by admin, which renames directories that were put in place of files',
-		async () => {
-			await makeOldPool();
-			const kept = path.join(accounts.directory, 'kept');
-			rmSync(kept, {recursive: true, force: true});
-			mkdirSync(kept);
-			writeFileSync(path.join(kept, 'shadow'), 'kept');
-			const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
-			for (const tree of trees) {
-				const planted = await accounts.shell(
-					mallory,
-					`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
-				);
-				expect(planted).toMatchObject({exitCode: 0, stderr: ''});
-			}
-
-			mkdirSync(inPool('pool.sqlite-lock'));
-			const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
-			expect(again.exitCode).toBe(1);
-			expect(again.stderr).toContain(`Others could write to ${accounts.poolDirectory}: their permission was removed.\n`);
-			expect(again.stderr).toContain(
-				'Its reservations were kept. --force replaces the pool and ends all its reservations.\n',
+	slowTest('is repaired by admin, which renames directories that were put in place of files', async () => {
+		await makeOldPool();
+		const kept = path.join(accounts.directory, 'kept');
+		rmSync(kept, {recursive: true, force: true});
+		mkdirSync(kept);
+		writeFileSync(path.join(kept, 'shadow'), 'kept');
+		const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
+		for (const tree of trees) {
+			const planted = await accounts.shell(
+				mallory,
+				`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
 			);
-			expect(again.stderr).not.toContain('Nothing was changed');
-			for (const tree of trees) {
-				const name = path.basename(tree);
-				const aside = readdirSync(accounts.poolDirectory).find(
-					(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
-				);
-				expect([name, aside]).toEqual([name, expect.any(String)]);
-				expect(again.stderr).toContain(`There was a directory at ${tree}. It was renamed to ${inPool(aside!)}`);
-				expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
-				expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
-			}
+			expect(planted).toMatchObject({exitCode: 0, stderr: ''});
+		}
 
-			expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
-			expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
-		},
-	);
+		mkdirSync(inPool('pool.sqlite-lock'));
+		const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
+		expect(again.exitCode).toBe(1);
+		expect(again.stderr).toContain(`Others could write to ${accounts.poolDirectory}: their permission was removed.\n`);
+		expect(again.stderr).toContain(
+			'Its reservations were kept. --force replaces the pool and ends all its reservations.\n',
+		);
+		expect(again.stderr).not.toContain('Nothing was changed');
+		for (const tree of trees) {
+			const name = path.basename(tree);
+			const aside = readdirSync(accounts.poolDirectory).find(
+				(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
+			);
+			expect([name, aside]).toEqual([name, expect.any(String)]);
+			expect(again.stderr).toContain(`There was a directory at ${tree}. It was renamed to ${inPool(aside!)}`);
+			expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
+			expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
+		}
+
+		expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
+		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
+	});
 
 	slowTest('is not changed by admin --force if its database is a symbolic link', async () => {
 		await makeOldPool();

@@ -54,7 +54,10 @@ describe.each(
 		);
 		const {stdout} = await box.run('status', tool);
 		expect(stdout).toMatch(
-			new RegExp(String.raw`8196MB used by PID ${pid} \(sleep\), left by ${account}'s job, ended (?:\S+ )?\d\d:\d\d`, 'v'),
+			new RegExp(
+				String.raw`8196MB used by PID ${pid} \(sleep\), left by ${account}'s job, ended (?:\S+ )?\d\d:\d\d`,
+				'v',
+			),
 		);
 		const json = await box.run('status --json', tool);
 		expect((JSON.parse(json.stdout) as unknown[])[0]).toMatchObject({

@@ -91,7 +91,12 @@ test('readings in an isolated job belong to the GPUs with the same PCI addresses
 	const {provider} = await providerOf(box);
 	expect(await provider.observe()).toMatchObject({
 		isPartial: true,
-		gpus: [{processes: undefined, failure: 'this process cannot open its device, which is normal in an isolated job'}, {}, {}, {}],
+		gpus: [
+			{processes: undefined, failure: 'this process cannot open its device, which is normal in an isolated job'},
+			{},
+			{},
+			{},
+		],
 	});
 	// Links between GPUs are unknown, because nvidia-smi numbers the GPUs differently here too.
 	expect(await provider.readLinks!()).toBeUndefined();

@@ -50,7 +50,7 @@ test('top waits in the queue, reserves a GPU and undoes a release', async () => 
 	const after = (await statusOf(box))[0]!;
 	expect(after).toMatchObject({status: 'IN_USE', note: 'first', expiry_time: before['expiry_time']});
 
-	// z also undoes a release by a command, and two releases at once.
+	// Z also undoes a release by a command, and two releases at once.
 	top.write(':release\r');
 	await top.waitFor(/OK Released 2 GPU\(s\): \[0 1\] .* z Undo \(\d+s\)/v);
 	top.write('z');

@@ -25,13 +25,7 @@ const taken: Write = {kind: 'lease', index: 0, lease: lease('bob', {leaseId: 'of
 const renewed: Write = {kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'a later one'})};
 
 test.each([
-	[
-		'that of another account',
-		taken,
-		['x'],
-		['y'],
-		'ERR Nothing released: that reservation of GPU 0 has already ended',
-	],
+	['that of another account', taken, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has already ended'],
 	['a later one', renewed, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has already ended'],
 	[
 		'that of another account',

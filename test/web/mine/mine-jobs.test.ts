@@ -67,7 +67,7 @@ describe.skipIf(!canBeOthers)('web --mine with jobs of several accounts', () => 
 		const request = {id: crypto.randomUUID(), job_id: id};
 		const answers = await Promise.all([page.act('retry', request), page.act('retry', request)]);
 		expect(answers.map(({status}) => status)).toEqual([200, 200]);
-		expect(answers[0]!.json()['words']).toMatch(new RegExp(`^Started job ${id} again`, 'v'));
+		expect(answers[0].json()['words']).toMatch(new RegExp(`^Started job ${id} again`, 'v'));
 		await eventually(async () => (await job(id))?.['state'] === 'running');
 		await eventually(() => readFileSync(counter, 'utf8').split('\n').length === 3);
 		expect((await events('submitted')).at(-1)).toMatchObject({

@@ -140,7 +140,9 @@ test('shellCommands fit the state of the GPU, and use ssh for another host', () 
 		'Reserve a share of the memory that is left: canhazgpu reserve --gpu-ids 2 --share 8G',
 		whole,
 	]);
-	expect(shared(20, 20)[1]).toBe('Reserve a share of the memory that is left: canhazgpu reserve --gpu-ids 2 --share 4G');
+	expect(shared(20, 20)[1]).toBe(
+		'Reserve a share of the memory that is left: canhazgpu reserve --gpu-ids 2 --share 4G',
+	);
 	expect(shared(24, 20)[1]).toBe('Wait in the queue for a share of this GPU: canhazgpu reserve --gpu-ids 2 --share 8G');
 	// A GPU split by MIG is not handed out whole.
 	const split = {mig_instances: [{instance: 0}, {instance: 1}]};

@@ -194,7 +194,9 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 			})
 			.waitFor();
 		await page
-			.locator('#banners [data-kind="scan"]', {hasText: /No new readings for \d+s: The simulated GPUs cannot be counted: /v})
+			.locator('#banners [data-kind="scan"]', {
+				hasText: /No new readings for \d+s: The simulated GPUs cannot be counted: /v,
+			})
 			.waitFor();
 		await page.locator('#pill-text', {hasText: /Stale \d+s/v}).waitFor();
 		// Old values are paler than live ones, in either layout.

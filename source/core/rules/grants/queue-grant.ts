@@ -247,7 +247,11 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const context: AuditContext = {now: snapshot.now, host: options.host};
 	const unneeded = held.filter((holding) => !kept.includes(holding));
 	const takeover = takeoverOf(
-		distinct([...taken.flatMap(({takes}) => takes), ...unneeded, ...waiters.limits.surplus(isBeyondLimit ? wantedCountOf(entry) : 0)]),
+		distinct([
+			...taken.flatMap(({takes}) => takes),
+			...unneeded,
+			...waiters.limits.surplus(isBeyondLimit ? wantedCountOf(entry) : 0),
+		]),
 		(its) =>
 			its.partialQueueId === id
 				? 'queue-left'

@@ -153,7 +153,13 @@ export function judgeKeeping(snapshot: StoredPolicy, seenAgo: number | undefined
 	}
 
 	return seenAgo !== undefined && seenAgo <= longestUnseenSeconds
-		? [finding('pool', 'ok', `idle GPUs go back to the pool: the last scan was ${Math.max(0, Math.round(seenAgo))} s ago`)]
+		? [
+				finding(
+					'pool',
+					'ok',
+					`idle GPUs go back to the pool: the last scan was ${Math.max(0, Math.round(seenAgo))} s ago`,
+				),
+			]
 		: [
 				finding(
 					'pool',

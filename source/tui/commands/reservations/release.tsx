@@ -11,6 +11,7 @@ import {ask, type Confirmation} from '../../state/dialogs.js';
 import {useSettings, useStore} from '../../state/use-monitor.js';
 import {Label} from '../../widgets/label.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
+import {defineCommand} from '../command.js';
 import {
 	commandOn,
 	otherGpusOf,
@@ -21,7 +22,6 @@ import {
 	type Targets,
 } from './targets.js';
 import {TargetList} from './target-list.js';
-import {defineCommand} from '../command.js';
 
 function jobWarning({targets, leftOut}: Targets): string | undefined {
 	const jobs = targets.filter(({lease}) => reasonAgainstUndo(lease) !== undefined);

@@ -71,8 +71,7 @@ const options: {readonly [Name in OptionName]: Option<OptionValues[Name]>} = {
 		label: 'Mouse',
 		choices: () => [true, false],
 		text: (isOn) => (isOn ? 'on' : 'off'),
-		meaning: (isOn) =>
-			isOn ? 'clicks and wheel work; Shift selects text' : 'the mouse selects text in the terminal',
+		meaning: (isOn) => (isOn ? 'clicks and wheel work; Shift selects text' : 'the mouse selects text in the terminal'),
 		isOffered: ({settings}) => settings.hasMouse === true,
 	},
 	preset: {

@@ -119,9 +119,7 @@ export function askKeep(lease: OwnLease, keepTime: string): Question {
 	const {leaseId, gpus} = lease;
 	return {
 		title: `Keep ${gpuList(gpus)}`,
-		about: [
-			'The reservation stays for this time even if it is idle. If it would end earlier, its end is moved.',
-		],
+		about: ['The reservation stays for this time even if it is idle. If it would end earlier, its end is moved.'],
 		fields: [
 			{
 				name: 'duration',

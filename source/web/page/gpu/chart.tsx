@@ -24,7 +24,9 @@ function summaryOf({minutes, data}: Fetched): string {
 	const known = utilization.filter((value) => value !== null);
 	if (known.length === 0) {
 		// For a GPU that is split by MIG, only the memory is known.
-		return memory.some((value) => value !== null) ? 'Only the memory of this GPU is known.' : 'Nothing has been recorded yet.';
+		return memory.some((value) => value !== null)
+			? 'Only the memory of this GPU is known.'
+			: 'Nothing has been recorded yet.';
 	}
 
 	const mean = Math.round(known.reduce((sum, value) => sum + value, 0) / known.length);

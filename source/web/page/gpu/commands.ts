@@ -23,7 +23,10 @@ function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}
 			? []
 			: [
 					{
-						does: free === undefined ? 'Wait in the queue for a MIG instance of this GPU' : 'Reserve a MIG instance of this GPU',
+						does:
+							free === undefined
+								? 'Wait in the queue for a MIG instance of this GPU'
+								: 'Reserve a MIG instance of this GPU',
 						command: `canhazgpu reserve --gpu-ids ${index}:${named}`,
 					},
 				]),
@@ -89,7 +92,12 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 			const pid = processes?.[0]?.pid;
 			return pid === undefined
 				? []
-				: [{does: 'If the process on it is yours, reserve the GPU for that process', command: `canhazgpu reserve --pid ${pid}`}];
+				: [
+						{
+							does: 'If the process on it is yours, reserve the GPU for that process',
+							command: `canhazgpu reserve --pid ${pid}`,
+						},
+					];
 		}
 
 		case 'drained': {
@@ -109,7 +117,10 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 		case 'unreserved': {
 			return [
 				{does: 'Reserve a GPU of this node', command: `canhazgpu reserve --gpus 1 --on ${node}`},
-				{does: 'Run a program on a GPU of this node', command: `canhazgpu run --gpus 1 --on ${node} -- python train.py`},
+				{
+					does: 'Run a program on a GPU of this node',
+					command: `canhazgpu run --gpus 1 --on ${node} -- python train.py`,
+				},
 			];
 		}
 

@@ -16,8 +16,8 @@ import {reminderText} from '../../../../source/format/reminder-text.js';
 import {detailText} from '../../../../source/format/status-labels.js';
 import {createPaint} from '../../../../source/format/text/paint.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
-import {hour, minute, root, usedReading} from './_idle.js';
 import {beatAll, settle} from '../waiting/_settle.js';
+import {hour, minute, root, usedReading} from './_idle.js';
 
 const ada = person('ada');
 const bob = person('bob');
@@ -332,7 +332,9 @@ test('status, queue, events and the reminder mark a reservation beyond the limit
 	await lookFor(20);
 	const words = (await world.store.audit()).map((entry) => eventText(entry).replaceAll(/\d\d:\d\d/gv, 'HH:MM'));
 	expect(words).toContain('ada got GPUs 2,3 for 1d, beyond its limit while nobody else waits');
-	expect(words).toContain('ada is beyond its limit with GPUs 2,3, which goes back to the pool at HH:MM, because somebody else is waiting');
+	expect(words).toContain(
+		'ada is beyond its limit with GPUs 2,3, which goes back to the pool at HH:MM, because somebody else is waiting',
+	);
 	expect(words).toContain('ada no longer has GPUs 2,3: beyond its limit, and somebody else was waiting');
 });
 
@@ -341,6 +343,7 @@ test('a clock that was set forward does not shorten the grace period', async () 
 	await box.take(ada, 2);
 	await box.take(ada, 1);
 	await box.take(ada, 1);
+	// eslint-disable-next-line unicorn/no-unused-builtin-method-return -- this `join` joins the queue
 	await box.join(bob, 1);
 	await box.lookFor(1);
 	box.world.jump(2 * hour);

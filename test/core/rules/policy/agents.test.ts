@@ -1,9 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {
-	agentExpectations,
-	checkAgentDuration,
-	checkAgentRequest,
-} from '../../../../source/core/rules/policy/agents.js';
+import {agentExpectations, checkAgentDuration, checkAgentRequest} from '../../../../source/core/rules/policy/agents.js';
 import {isOfAgent, viaMcp} from '../../../../source/core/rules/leases/via.js';
 import type {GpuRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {snapshotWith} from '../../../_helpers/world.js';

@@ -58,7 +58,9 @@ test('an alert about leftover processes names the job and the time at which the 
 		],
 	});
 	expect(await recorded(world)).toEqual([
-		expect.stringMatching(/^alice uses GPU 0 without a reservation: left by a job of alice that ended at (?:\S+ )?\d\d:\d\d$/v),
+		expect.stringMatching(
+			/^alice uses GPU 0 without a reservation: left by a job of alice that ended at (?:\S+ )?\d\d:\d\d$/v,
+		),
 		'bob uses GPU 0 without a reservation',
 	]);
 });
