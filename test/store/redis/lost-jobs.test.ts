@@ -95,7 +95,7 @@ test(
 		await restartEmpty();
 		// The records of the jobs that have not ended are back soon.
 		await expect
-			.poll(async () => (await jobsOf(world)).map((job) => job?.[0]), {timeout: 10_000})
+			.poll(async () => (await jobsOf(world)).map((job) => (job === false ? undefined : job[0])), {timeout: 10_000})
 			.toEqual([2, 3, 4]);
 		expect(await waits[0]).toBe(false);
 		await sleep(100);
