@@ -60,7 +60,7 @@ function Gpus({rows: room}: {readonly rows: number}): ReactElement {
 		<>
 			{shown < all.length ? (
 				<Label>
-					GPUs {from + 1} to {from + shown} of {all.length}:
+					{shown === 1 ? `Row ${from + 1}` : `Rows ${from + 1} to ${from + shown}`} of {all.length}:
 				</Label>
 			) : undefined}
 			{all.slice(from, from + shown).map((row) => (

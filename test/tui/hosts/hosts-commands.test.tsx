@@ -218,6 +218,15 @@ test.each([
 	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
 });
 
+test('the key x shows the refusal of a host that names --lease in its hint, and asks the host only once', async () => {
+	const {press, shows, run} = await open();
+	const stderr = 'Error: GPU 1 has two reservations\nName one of them: canhazgpu release --gpu-ids 1 --lease ID\n';
+	run.mockResolvedValueOnce({exitCode: 2, stdout: '', stderr});
+	await press(...toFar(1), 'x', 'y');
+	await shows('far: GPU 1 has two reservations');
+	expect(run).toHaveBeenCalledTimes(1);
+});
+
 test('keys on a host with Slurm offer only what a cluster supports, and the key x releases whole jobs', async () => {
 	const {press, shows, run, screen, shown} = await open();
 	const onNode = (node: string, index: number) => ({node, node_gpu_id: index, gpu_model: 'a100'});

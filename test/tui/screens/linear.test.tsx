@@ -16,7 +16,7 @@ test('LinearScreen is a list of sentences about the selected GPU and those after
 	expect(await screen(9, ['line-down'])).toMatchInlineSnapshot(`
 		"canhazgpu on gpu-box-3, 8xH100, live
 		2 free, 4 reserved, 1 used without a reservation, 1 with errors, 2 waiting
-		GPUs 2 to 4 of 8:
+		Rows 2 to 4 of 8:
 		Selected: GPU 1, Free, utilization about 0 percent, memory 0G of 80G
 		GPU 2, Free, utilization about 0 percent, memory 0G of 80G
 		GPU 3, Idle, bob, ends in 12m, utilization about 0 percent, memory 0G of 80G
@@ -28,7 +28,7 @@ test('LinearScreen with a focused panel shows its content without borders', asyn
 	expect(await screen(17, ['focus-queue'])).toMatchInlineSnapshot(`
 		"canhazgpu on gpu-box-3, 8xH100, live
 		2 free, 4 reserved, 1 used without a reservation, 1 with errors, 2 waiting
-		GPUs 1 to 1 of 8:
+		Row 1 of 8:
 		Selected: GPU 0, Mine, alice, ends on-exit, utilization about 80 percent, memory 60G of 80G, vllm
 		serve Llama-3-70B +1
 		3:Queue

@@ -56,8 +56,9 @@ async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: RemoteHo
 	}
 }
 
-/** Whether the host does not support the flag `--lease`. The Go program and older versions of this program do not. */
-const knowsNoLease = ({exitCode, stderr}: HostAnswer): boolean => exitCode !== 0 && stderr.includes('--lease');
+/** Returns the flag that the host does not support, without dashes. Matches the errors of the Go program and of earlier versions. */
+export const unknownFlagIn = ({stderr}: HostAnswer): string | undefined =>
+	/(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v.exec(stderr)?.groups!['flag'];
 
 /**
 Changes a reservation on another host. The host compares the reservation's id when it makes the change, so a later reservation of the same GPUs is
@@ -75,7 +76,7 @@ export async function changeOnHost(
 ): Promise<Outcome> {
 	const port = hostsPort(context);
 	let answer = await port.run(held.host, words(held), {isUnbounded: false});
-	if (held.leaseId !== undefined && knowsNoLease(answer)) {
+	if (held.leaseId !== undefined && unknownFlagIn(answer) === 'lease') {
 		await requireStillHeld(port, held);
 		answer = await port.run(held.host, words({...held, leaseId: undefined}), {isUnbounded: false});
 	}

@@ -37,7 +37,7 @@ function RemoteReleaseDialog({dialog}: {readonly dialog: Confirmation<RemoteRele
 			: 'There is no undo on another host.';
 	return (
 		<Confirm title={`Release ${name}`} question={`Release ${name} now?`} warning={warning} isBusy={isBusy}>
-			<Label tone="dim">That host releases it only if it is still the same reservation.</Label>
+			<Label tone="dim">The host releases only this reservation, no later one.</Label>
 		</Confirm>
 	);
 }

@@ -17,7 +17,7 @@ import {Label} from '../../widgets/label.js';
 import {reserve, reserveThese} from '../reserve/reserve.js';
 import {flagsOf, reservationOf, reserveFormFields, type ReserveForm} from '../reserve/form.js';
 import {defineCommand, type EffectContext, type Outcome} from '../command.js';
-import {hostsPort, refusedByHost, type Refusal} from './answer.js';
+import {hostsPort, refusedByHost, unknownFlagIn, type Refusal} from './answer.js';
 import {byHost, gpuLinesOf, nodesOf} from './target.js';
 
 type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
@@ -69,12 +69,9 @@ function flashOf(
 	};
 }
 
-/** Matches the error messages with which the Go program and earlier versions refuse an unknown flag. */
-const unknownFlag = /(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v;
-
 /** Returns the outcome of a refused request. If an older version does not know a flag, the message names the dialog's field for that flag. */
 function refusedReservation(host: string, answer: HostAnswer): Refusal {
-	const {flag} = unknownFlag.exec(answer.stderr)?.groups ?? {};
+	const flag = unknownFlagIn(answer);
 	if (flag === undefined) {
 		return refusedByHost(host, answer);
 	}

@@ -55,7 +55,7 @@ export function Drain({row: {drain}}: Properties): ReactElement {
 export function Instance({gpu, instance}: {readonly gpu: number; readonly instance: MigInstance}): ReactElement {
 	const {number, profile, memoryUsedMiB, memoryTotalMiB, uuid} = instance;
 	const used = memoryUsedMiB === undefined ? 'N/A' : gibibytes(memoryUsedMiB);
-	const memory = memoryTotalMiB === undefined ? used : `${used}/${gibibytes(memoryTotalMiB)}`;
+	const memory = memoryTotalMiB === undefined ? used : `${used.replace('G', '')}/${gibibytes(memoryTotalMiB)}`;
 	return (
 		<Box gap={2} flexShrink={0}>
 			<Label>MIG {instanceText({gpu, number})}</Label>

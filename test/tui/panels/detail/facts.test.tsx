@@ -31,7 +31,7 @@ test.each([
 	[
 		'with all values',
 		{number: 2, profile: '1g.10gb', uuid: 'MIG-1', memoryUsedMiB: 2048, memoryTotalMiB: 10_240},
-		'MIG 3:2  1g.10gb  2.0G/10G  MIG-1',
+		'MIG 3:2  1g.10gb  2.0/10G  MIG-1',
 	],
 	['of an unknown total', {number: 2, memoryUsedMiB: 2048}, 'MIG 3:2  2.0G'],
 	['of unknown memory', {number: 2, profile: '1g\u{1B}[0m.10gb', memoryTotalMiB: 10_240}, 'MIG 3:2  1g.10gb  N/A/10G'],
