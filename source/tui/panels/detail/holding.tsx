@@ -17,7 +17,7 @@ import {noteText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} f
 
 type Held = Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>;
 
-/** Returns when a reservation ends: at a time, or with its job. */
+/** Returns the end of a reservation: a time of day, or the end of its job. */
 function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: State): string {
 	const end =
 		remainingSeconds === undefined
