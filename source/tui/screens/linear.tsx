@@ -80,7 +80,7 @@ function FocusedPanel(): ReactElement | undefined {
 	return focus === 'gpus' ? undefined : <PanelView {...panelSize} />;
 }
 
-/** Shows a new message, or a line being typed. The first sentence mentions a problem that lasts, without its duration. */
+/** Shows a new message, or a line being typed. The first sentence of the screen mentions a problem that lasts, without its duration. */
 function Message(): ReactElement | undefined {
 	const isNew = useMonitor(
 		(state) =>

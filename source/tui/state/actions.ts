@@ -54,7 +54,7 @@ export type OutwardIntent =
 	| 'suspend'
 	| 'refresh'
 	| 'submit'
-	/** Submits a request. If the GPUs are not free, it waits in the queue. */
+	/** Submits a request. If the GPUs are not free, the request waits in the queue. */
 	| 'submit-patiently'
 	| 'copy-shell-command'
 	/** Runs the command line that belongs to the chosen line of an output. */

@@ -1,4 +1,4 @@
-/** Returns a function that caches its last answer. It computes a new answer only when a value that `partsOf` returns has changed. */
+/** Returns a function that caches its last answer. A new answer is computed only if a value that `partsOf` returns has changed. */
 export function remembering<Input, Answer>(
 	partsOf: (input: Input) => readonly unknown[],
 	answerTo: (input: Input) => Answer,

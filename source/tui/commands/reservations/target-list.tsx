@@ -33,7 +33,7 @@ const holdingText = ({lease}: HeldPart, now: number): string =>
 const otherLines = 13;
 const mostGroups = 6;
 
-/** Shows a line for each group. If not all groups fit, shows the number of missing groups. */
+/** Shows a line for each group. If not all groups fit, also shows the number of the other GPUs. */
 function Groups({targets, now}: {readonly targets: readonly HeldPart[]; readonly now: number}): ReactElement {
 	const {rows} = useMonitor(({size}) => size);
 	const groups = Map.groupBy(targets, (target) => holdingText(target, now))

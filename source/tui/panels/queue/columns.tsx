@@ -25,7 +25,7 @@ import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {Label} from '../../widgets/label.js';
 
-/** The columns of the queue. `blockedBy` has the reservations that an entry waits for. Without room for this column, they are below the rows. */
+/** The columns of the queue. `blockedBy` has the reservations that an entry waits for. If it does not fit, they are listed below the rows. */
 export type QueueColumnName = 'position' | 'user' | 'want' | 'got' | 'waited' | 'estimate' | 'note' | 'blockedBy';
 
 /** The columns whose width depends on their longest value. */

@@ -84,7 +84,7 @@ const toggleTree = (state: State): State =>
 		state.panels.isTree ? 'Processes are shown as a list' : 'Processes are shown as a tree',
 	);
 
-/** Zooms the focused panel, or shows all panels again. Refuses if the panel is already alone: the zoom would later hide other panels. */
+/** Zooms the focused panel, or shows all panels again. Refuses if no other panel is shown, because the zoom would hide panels later. */
 function changeZoom(state: State, isZoomed: boolean): State {
 	if (!state.panels.isZoomed && layoutOf(state).alone !== undefined) {
 		return withFlash(state, 'warning', 'This panel always has the whole screen here: Esc goes back to the GPUs');

@@ -62,7 +62,7 @@ export function inOrder<Row>(
 		.map(({row}) => row);
 }
 
-/** Sorts by this column. If it was the second column, there is no second column afterwards. */
+/** Sorts by this column. If this was the second column, removes the second column. */
 export const sortedBy = ({second}: SortBy, by: string): SortBy => ({
 	by,
 	isInverted: false,
