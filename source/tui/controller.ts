@@ -1,4 +1,4 @@
-/** Translates keys to intents (the names of what a key does), and carries out intents as actions on the state or as commands. */
+/** Translates keys to intents, which name the effects of keys. Then carries out the intent by changing the state or by running a command. */
 import {sanitize} from '../format/text/text.js';
 import type {Action, Intent, OutwardIntent} from './state/actions.js';
 import type {StateStore} from './state/store.js';
@@ -44,7 +44,7 @@ export function createController(
 	effects: Effects,
 	targets: Pick<MouseTargets, 'send'>,
 ) {
-	/** Keys that were pressed while a completion is being computed. They are handled afterwards. */
+	/** Keys that are pressed while a completion is being computed. They are handled when the completion is done. */
 	let held: string[] | undefined;
 
 	async function complete(): Promise<void> {
@@ -91,7 +91,7 @@ export function createController(
 		} else if (isOutward(intent)) {
 			outward[intent]();
 		} else {
-			// TypeScript cannot infer that every other intent is the name of an action.
+			// All other intents are names of actions, which TypeScript cannot infer.
 			dispatch({kind: intent} as Action);
 		}
 	}
@@ -99,12 +99,12 @@ export function createController(
 	function pressOne(key: string, mayAnswer: boolean): void {
 		const mode = modeOf(getState());
 		const bindings = bindingsWith(getState().settings.keys);
-		// The key for suspending works everywhere. But if the user has chosen a character for it, that character can still be typed in a text field.
+		// The key that suspends the monitor works in every mode, unless the user has chosen a character. Text fields need all characters.
 		const isSuspension =
 			mode !== 'small' && !isCharacter(key) && intentOf(getState().panels.focus, key, bindings) === 'suspend';
 		const intent = isSuspension ? 'suspend' : intentOf(mode, key, bindings);
 		if (questions.has(mode)) {
-			// A `y` between other characters does not answer the question.
+			// A `y` that arrives with other characters does not answer the question.
 			if (intent !== 'submit') {
 				act(intent ?? 'close-dialog');
 			} else if (mayAnswer) {
@@ -132,7 +132,7 @@ export function createController(
 
 	/**
 	Whether these keys can answer a question. A single `y` can, and so can a `y` that arrives together with the key that opened the question, as from a
-	fast typist. More keys at once can be a paste from a terminal that does not mark pastes.
+	fast typist. Three or more keys at once may be pasted text, because some terminals do not mark pasted text.
 	*/
 	const mayAnswer = (names: readonly string[]): boolean =>
 		names.length === 1 || (names.length === 2 && isPanelMode(modeOf(getState())));
@@ -148,7 +148,7 @@ export function createController(
 			pressAll(names, mayAnswer(names));
 		},
 		point(event: MouseEvent): void {
-			// Ignores clicks while a completion is being computed. Keys are kept for later instead.
+			// Ignores clicks while a completion is being computed. Only keys are handled later.
 			if (held !== undefined) {
 				return;
 			}
@@ -162,7 +162,7 @@ export function createController(
 		pressName(name: string): void {
 			pressOne(name, true);
 		},
-		/** Inserts pasted text into the open text field. If there is none, ignores the text. Pasted text never acts as keys. */
+		/** Inserts pasted text into the open text field. If no text field is open, ignores the text. Pasted text never acts as keys. */
 		paste(text: string): void {
 			if (modeOf(getState()) !== 'small') {
 				dispatch({kind: 'typed', text});

@@ -20,7 +20,7 @@ async function withoutFetch<Result>(load: () => Promise<Result>): Promise<Result
 	}
 }
 
-/** Changes to another directory if the working directory was deleted. Libraries of Ink read the working directory when they load, and would fail. */
+/** Changes to another directory if the working directory was deleted. Otherwise, libraries of Ink, which need that directory, would not load. */
 function leaveDeletedDirectory(): void {
 	try {
 		process.cwd();

@@ -1,4 +1,4 @@
-/** Divides the lines of the screen among the panels. If lines are short, the table gets them first and the events last. */
+/** Divides the lines of the screen among the panels. The table gets lines first, and the events get lines last. */
 import type {PresetName} from '../format/monitor-settings.js';
 import type {PanelName} from './state/panels/state.js';
 
@@ -34,7 +34,7 @@ type Size = {readonly columns: number; readonly rows: number};
 
 const boxedRows = (rows: number): number => (rows === 0 ? 0 : rows + 2);
 
-/** Returns the lines of a panel with its title line. */
+/** Returns the number of lines of a panel, including its title line. */
 const titled = (rows: number): number => (rows === 0 ? 0 : rows + 1);
 
 const boxedTable = (rows: number): number => rows + 3;
@@ -46,18 +46,18 @@ const boxedLevels = [
 	{lower: 4, events: 0},
 ] as const;
 
-/** Rows that the table gets before any other panel gets lines. If there are fewer GPUs, the table needs fewer. */
+/** Rows that the table gets before any other panel gets lines, unless the table needs fewer rows. */
 const leastBoxedTable = 16;
 const leastRuledTable = 17;
 
-/** Lines for a queue of one entry, with the reason for which it waits. */
+/** Lines for a queue of one entry, with the reason why that entry waits. */
 const leastQueue = 5;
 const leastEventsBelow = 3;
 
-/** Returns the lines of a queue: its head, and a row and the reason for each entry. */
+/** Returns the number of lines of a queue: the head, and a row with a reason for each entry. */
 const queueLines = (waiting: number): number => 2 + 3 * waiting;
 
-/** Divides lines between the queue and the events below it. A long queue gets all of them. */
+/** Divides lines between the queue and the events below it. A long queue gets all lines. */
 function queueAndEvents(rows: number, waiting: number): Rows {
 	const queue = Math.max(leastQueue, queueLines(waiting));
 	const events = rows - queue - 2;
@@ -98,7 +98,7 @@ const leastWide = {columns: 140, rows: 40} as const;
 /** Lines that a wide screen keeps free for the panels below the table, including borders. */
 const leastLowerWide = 20;
 
-/** The part of their column's height that the processes get. */
+/** The part of the lines below the table that the processes get, from 0 to 1. */
 const processShare = 0.35;
 
 /** Number of events that are shown before any other panel gets more lines. */
@@ -109,7 +109,7 @@ const leastTileRows = 3;
 const mostTileRows = 8;
 const leastTileWidth = 23;
 
-/** Returns the tiles for the graphs of all GPUs: high enough to be readable, and as wide as possible. With one GPU, events get half of the space. */
+/** Returns the tiles for the graphs of all GPUs: tall enough to be readable, and as wide as possible. A single GPU gets half of the lines. */
 function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | undefined {
 	if (gpus === 1) {
 		const tileRows = Math.ceil(rows / 2);
@@ -162,7 +162,7 @@ function dense(body: number, {gpus}: Counts): Shares {
 
 const stackedShare = 0.6;
 
-/** Gives the panel below the table the lines that it needs. If it is the queue, the events get the lines that remain. */
+/** Divides the lines between the table and the panel below the table. If that panel is the queue, the events get the lines that remain. */
 function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'queue'): Rows {
 	const inner = body - 5;
 	const wanted = Math.floor(inner * stackedShare);

@@ -1,4 +1,4 @@
-/** Chooses which panels are visible, and their sizes, for the size of the terminal. Ink places the content inside them. */
+/** Chooses which panels are visible, and their sizes, for the size of the terminal. Ink places the content inside the panels. */
 import {boxed, ruled, type LoadTiles, type Rows, type Shares} from './layout-shares.js';
 import type {PanelName, PastRange} from './state/panels/state.js';
 import {foldedCount} from './state/gpus/fold.js';
@@ -88,7 +88,7 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	const counts = {
 		gpus: Math.ceil(gpuRows / tableColumns),
 		allGpus: gpusOf(laid),
-		// If the queue is focused and empty, it needs one line to say that it is empty.
+		// A focused queue that is empty needs one line, which says so.
 		waiting: Math.max(waiting, focus === 'queue' ? 1 : 0),
 		innerQueueWidth: innerWidthOf(queueWidthOf(columns, true), frame),
 	};
@@ -111,7 +111,7 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 
 const shownGpus = (layout: Layout): number => ((placeIn(layout, 'gpus')?.rows ?? 1) - 1) * layout.tableColumns;
 
-/** Returns the layout for a number of rows in the GPU table. If the rows do not fit one above the other, they are placed in blocks side by side. */
+/** Returns the layout for a number of rows in the GPU table. Rows that do not fit below each other are placed in blocks side by side. */
 function layoutWith(laid: Laid, gpuRows: number): Layout {
 	const {size, view} = laid;
 	const isDense = view.preset === 'dense';
@@ -130,7 +130,7 @@ function layoutWith(laid: Laid, gpuRows: number): Layout {
 
 const unfoldedLayout = (laid: Laid): Layout => layoutWith(laid, gpusOf(laid));
 
-/** Whether all GPUs of a reservation share a row. Chosen by the user, or else the case if not all GPUs fit on the screen. */
+/** Whether all GPUs of a reservation share a row. If the user has not chosen, true if not all GPUs fit on the screen. */
 export function isFolded(laid: Laid): boolean {
 	return laid.view.isFolded ?? (laid.view.preset !== 'dense' && gpusOf(laid) > shownGpus(unfoldedLayout(laid)));
 }
@@ -171,7 +171,7 @@ export const hasQueueHead = (laid: Laid): boolean => {
 	return frame === 'boxed' || alone === 'queue' || laid.view.preset === 'queue';
 };
 
-/** Lines of text that a high detail panel shows above its graphs. */
+/** Lines of text that a tall detail panel shows above its graphs. */
 const mostWords = 13;
 
 /** Returns the number of lines for graphs in a detail panel, including the time axis. */
@@ -183,7 +183,7 @@ const otherReportRows = 3;
 
 export const reportRowsWithin = (rows: number): number => Math.max(0, rows - otherReportRows);
 
-/** Returns by how many lines or rows PageDown moves. */
+/** Returns the number of lines or rows by which PageDown moves. */
 export function pageRowsOf(laid: Laid, panel: PanelName): number {
 	const {rows} = roomOf(laid, panel);
 	const belowHead = Math.max(0, rows - 1);
@@ -199,9 +199,9 @@ export function pageRowsOf(laid: Laid, panel: PanelName): number {
 	}[panel];
 }
 
-/** Returns the time range of the graphs of all GPUs: that of the detail panel, or a day if there is only one GPU. */
+/** Returns the time range of the panel `loads`: a day if there is only one GPU, otherwise the time range of the detail panel. */
 export const loadsRangeOf = (laid: Laid): PastRange => (gpusOf(laid) === 1 ? 1440 : laid.panels.range);
 
-/** Returns the time range of the graphs, the longest one if several are visible. */
+/** Returns the longest time range that a visible graph needs. */
 export const shownRangeOf = (laid: Laid): PastRange =>
 	isPanelShown(laid, 'loads') ? loadsRangeOf(laid) : laid.panels.range;

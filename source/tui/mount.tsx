@@ -27,7 +27,7 @@ const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
 /**
-Ends the monitor properly when the terminal is closed. After that, every write and mode change fails, and SIGHUP may arrive before or after.
+Ends the monitor properly when the terminal is closed. Every write and mode change then fails, possibly before SIGHUP arrives.
 
 @returns A function that restores the error listeners that the stream had before.
 */
@@ -69,7 +69,7 @@ const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: Terminal
 	hasGradients: colorLevel >= 2,
 	hasSixteenColors: colorLevel === 1,
 	keys: options.keys,
-	// In GNU screen, the mouse would delay the Escape key, so it is off by default.
+	// In GNU screen, the mouse is off by default, because it would delay the Escape key.
 	isMouseWanted: options.isMouseOn ?? !isInGnuScreen(process.env),
 	memoryThresholdMiB: options.world.memoryThresholdMiB,
 	formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
@@ -112,7 +112,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		process.on(signal, onSignal);
 	}
 
-	// Handles errors of stderr, too: SIGCONT follows SIGHUP, and Node then reads the size of each terminal.
+	// Includes stderr: SIGCONT follows SIGHUP, and on SIGCONT Node reads the terminal size of each stream.
 	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) =>
 		handleErrors(stream, () => {
 			onSignal('SIGHUP');
@@ -153,7 +153,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			stdout: withWrite(stdout, write),
 			stdin: mouse?.stdin ?? stdin,
 			stderr,
-			// A screen reader reads on from its position, so the lines must stay in the scrollback of the normal screen.
+			// A screen reader continues from its position, so earlier lines must stay in the scrollback of the normal screen.
 			alternateScreen: !isLinear,
 			incrementalRendering: true,
 			maxFps: 60,
@@ -178,7 +178,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 
 	// Cancels waiting requests, because nobody would use GPUs that are granted after the monitor has ended.
 	await waits.leaveAll();
-	// Keeps handling errors if the terminal was closed, because more errors can occur shortly after the writes.
+	// If the terminal was closed, keeps handling errors, because the last writes can still fail.
 	if (outcome.status === 'rejected' || outcome.value !== exitCodeOf('SIGHUP')) {
 		for (const giveBack of streams) {
 			giveBack();

@@ -1,6 +1,6 @@
 /**
 Functions that the monitor needs in addition to `World` (the store, the GPUs and the clock), such as sending a signal to a process. The command `top`
-provides them. If one is missing, the monitor says that the feature is unavailable.
+provides them. If a function is missing, the monitor says that the feature is unavailable.
 */
 import type {JobRow} from '../core/rules/jobs/rows.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
@@ -25,7 +25,7 @@ export type PatientOutput = {
 	readonly isStalled: () => boolean;
 	/** Calls the listener each time the reader has read everything. */
 	readonly onDrain: (listener: () => void) => void;
-	/** Returns the text that was not written yet, and removes it. */
+	/** Removes and returns the text that has not been written yet. */
 	readonly takeRest: () => string;
 };
 
@@ -58,19 +58,19 @@ export type LiveOutputPage = {
 	readonly opens?: ReadonlyMap<number, string>;
 	/** The colors of lines, by the index of the line. Other lines are plain. */
 	readonly tones?: ReadonlyMap<number, LiveOutputTone>;
-	/** Whether the last lines are shown first. While they are in view, the output scrolls to what is added. */
+	/** Whether the output is first shown at its end. While the last line is in view, the output scrolls to new lines. */
 	readonly isTail?: boolean;
 };
 
 export type LiveOutputTone = 'free' | 'others' | 'warning' | 'error';
 
-/** An output that updates itself: `show` is called at once and after each change, until the function that `begin` returned is called. */
+/** An output that updates itself. `begin` calls `show` at once and after each change, and returns a function that ends this. */
 export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void) => () => void};
 
 export type CommandLine = {
 	/** Runs a command line such as `reserve -g 2 -d 4h`. Returns the lines that it printed. Throws a CanhazgpuError with the message of the command. */
 	readonly run: (line: string, options: LineOptions) => Promise<readonly string[]>;
-	/** Returns the output of a line if that output updates itself. Undefined if `run` should run the line. Throws a CanhazgpuError for an invalid line. */
+	/** Returns the output of a line if it updates itself. Undefined for a line that `run` must run. Throws a CanhazgpuError for an invalid line. */
 	readonly liveOutputOf?: (line: string) => LiveOutput | undefined;
 	/** Returns how a valid line is typed in a shell, such as `canhazgpu reserve -g 2`. */
 	readonly inShell: (line: string) => string;
@@ -94,17 +94,17 @@ export type HostAnswer = {readonly exitCode: number; readonly stdout: string; re
 export type SeenHost = KnownHost<HostStatus>;
 
 export type HostsPort = {
-	/** Calls `show` with everything that is known about the other hosts, and again after each answer, until the returned function is called. */
+	/** Calls `show` at once and after each answer with everything that is known about the other hosts. The returned function ends this. */
 	readonly watch: (show: (known: readonly SeenHost[]) => void) => () => void;
 	/** Asks one host now, without waiting for the interval. Rejects with a CanhazgpuError if the host does not answer. */
 	readonly ask: (host: string) => Promise<HostStatus>;
-	/** Runs a command there by ssh, without a terminal, until it ends or `signal` is aborted. Throws a CanhazgpuError if ssh fails or times out. */
+	/** Runs a command on a host by ssh, without a terminal. Aborting `signal` ends it. Throws a CanhazgpuError if ssh fails or times out. */
 	readonly run: (
 		host: string,
 		words: readonly string[],
 		options: {readonly signal?: AbortSignal | undefined; readonly isUnbounded: boolean},
 	) => Promise<HostAnswer>;
-	/** Runs the monitor of that host in this terminal. Returns its exit code. */
+	/** Runs the monitor of a host in this terminal. Returns the exit code. */
 	readonly openMonitor: (host: string) => Promise<number>;
 };
 
@@ -141,7 +141,7 @@ type JobsPort = {
 export type MonitorPorts = {
 	readonly saveView?: SaveView;
 	readonly saveOptions?: SaveOptions;
-	/** Returns a provider that scans the GPUs at this interval. The same provider may be returned for every interval. */
+	/** Returns a provider that scans the GPUs at this interval. May return the same provider for several intervals. */
 	readonly watchGpus?: (intervalMs: number) => Promise<GpuProvider>;
 	readonly hosts?: HostsPort;
 	readonly jobs?: JobsPort;
@@ -149,13 +149,13 @@ export type MonitorPorts = {
 	readonly inspectProcesses?: InspectProcesses;
 	readonly commandLine?: CommandLine;
 	readonly lineHistory?: LineHistory;
-	/** Whether the terminal is tmux. Tmux passes an escape sequence on to the terminal around it only if the sequence is wrapped. */
+	/** Whether the terminal is tmux. Tmux passes an escape sequence to the outer terminal only if the sequence is wrapped. */
 	readonly isInTmux?: boolean;
 };
 
 export type MonitorOptions = {
 	readonly world: World;
-	/** The provider whose GPU readings are shown. Defaults to that of the world, with which commands always scan. */
+	/** The provider whose GPU readings are shown. Defaults to the provider in `world`. Commands always use the provider in `world`. */
 	readonly watchedGpus?: GpuProvider;
 	readonly requester: Requester;
 	readonly hostname: string;
@@ -181,7 +181,7 @@ export type MonitorOptions = {
 	readonly view?: Partial<KeptView>;
 	/** Custom keys: maps actions to keys. */
 	readonly keys?: ReadonlyMap<string, readonly string[]>;
-	/** The theme. With `auto`, it depends on COLORFGBG, and is dark if COLORFGBG is not set. */
+	/** The theme. `auto` depends on COLORFGBG, and is dark if COLORFGBG is not set. */
 	readonly theme?: ThemeName;
 	/** Whether the mouse is enabled at the start. Defaults to true except in GNU screen. */
 	readonly isMouseOn?: boolean;

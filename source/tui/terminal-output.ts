@@ -9,8 +9,8 @@ export const withWrite = (stdout: NodeJS.WriteStream, write: Write): NodeJS.Writ
 	});
 
 /**
-Returns the store whose state is drawn. Its state does not change while the terminal reads no output. When the terminal reads again, its state is the
-newest one. In the meantime, queue entries, heartbeats and scans continue.
+Returns a store with the drawn state. While the terminal reads no output, the drawn state does not change, but queue entries, heartbeats and scans
+continue. When the terminal reads again, the newest state is drawn.
 */
 export function whileDrained(store: StateStore, output: Pick<PatientOutput, 'isStalled' | 'onDrain'>): StateStore {
 	let drawn = store.getState();

@@ -1,6 +1,6 @@
 /** Terminal modes that Ink does not set, and special cases of GNU screen. */
 
-/** Turns off wrapping, because terminals disagree about the width of some emoji. A line that is too wide would wrap and move the whole screen down. */
+/** Turns off wrapping, because terminals disagree about the width of some emoji. A wrapped line would move the rest of the screen down. */
 const stopWrapping = '\u{1B}[?7l';
 const wrapAgain = '\u{1B}[?7h';
 
@@ -9,7 +9,7 @@ const takeMouse = '\u{1B}[?1000h\u{1B}[?1006h';
 const leaveMouse = '\u{1B}[?1006l\u{1B}[?1000l';
 
 export type TerminalModes = {
-	/** Sets the modes that the monitor needs, for the first time or again. */
+	/** Sets the modes that the monitor needs. Can be called again. */
 	readonly take: () => void;
 	/** Resets the modes, so that another program can use the terminal. */
 	readonly leave: () => void;
@@ -45,8 +45,8 @@ export function createTerminalModes(write: (text: string) => unknown): TerminalM
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
-Whether the terminal is GNU screen, even over ssh, but without tmux inside it. Only GNU screen uses terminal names such as `screen.xterm-256color`. It
-does not show exact colors even if COLORTERM announces them, and delays Escape until the next key while the mouse is on.
+Whether the terminal is GNU screen, even over ssh. False for tmux. Only GNU screen uses terminal names such as `screen.xterm-256color`. GNU screen
+does not show exact colors even if COLORTERM announces them. While the mouse is on, GNU screen delays Escape until the next key.
 */
 export const isInGnuScreen = ({STY, TMUX, TERM = ''}: Environment): boolean =>
 	TMUX === undefined && ((STY ?? '') !== '' || TERM.startsWith('screen.'));
@@ -54,7 +54,7 @@ export const isInGnuScreen = ({STY, TMUX, TERM = ''}: Environment): boolean =>
 /** The number of colors, in chalk's numbering: 0 for none, 1 for 16, 2 for 256, 3 for exact colors. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 
-/** Returns the number of colors that the terminal supports. FORCE_COLOR overrides it. */
+/** Returns the number of colors that the terminal supports. FORCE_COLOR overrides this number. */
 export function colorLevelIn(environment: Environment, reported: ColorLevel): ColorLevel {
 	const {FORCE_COLOR, TERM = ''} = environment;
 	return reported === 3 && FORCE_COLOR === undefined && isInGnuScreen(environment)

@@ -46,7 +46,7 @@ export type Appearance = {
 	readonly scheme?: ColorScheme;
 	/** The setting for the theme. `isLight` and `scheme` are derived from it. Defaults to `auto`. */
 	readonly theme?: ThemeName;
-	/** The value of COLORFGBG, in which some terminals announce their colors. */
+	/** The value of COLORFGBG, which some terminals set to their colors. */
 	readonly terminalColors?: string;
 };
 
@@ -62,7 +62,7 @@ export function themeOf({
 		return 'mono';
 	}
 
-	// The terminal's own colors are readable on its own background.
+	// The terminal's own colors need no variant for a light background.
 	if (scheme === 'terminal') {
 		return 'dark';
 	}

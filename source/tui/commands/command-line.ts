@@ -1,4 +1,4 @@
-/** `:`: runs a typed command line. Also runs the command line of a line that is chosen in the output of an earlier command. */
+/** `:`: runs a typed command line. In some outputs, each line has a command line of its own, which Enter runs. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';
@@ -10,7 +10,7 @@ import {defineCommand, warning, type EffectContext, type Outcome} from './comman
 /** Lines that people type to quit, from habit with other programs. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
 
-/** Opens an output that updates itself, if the line is a command with such an output. Otherwise returns false. */
+/** If the output of the command line updates itself, opens that output. Otherwise returns false. */
 export function openLiveOutput({store, ports: {commandLine}}: EffectContext, line: string, from?: Output): boolean {
 	const liveOutput = commandLine?.liveOutputOf?.(line);
 	if (commandLine === undefined || liveOutput === undefined) {

@@ -13,7 +13,7 @@ import type {State} from '../state/state.js';
 
 type Work<Result> = (options: {
 	readonly signal: AbortSignal;
-	/** Called when the request starts to wait in the queue, and whenever the progress changes. */
+	/** Called when the request starts to wait in the queue, and each time its progress changes. */
 	readonly onWaiting: (words: string) => void;
 }) => Promise<Result>;
 
@@ -22,7 +22,7 @@ export type Waits = {
 	Starts a request that may have to wait in the queue.
 
 	@param flashOf - Returns the message that is shown when a wait ends.
-	@returns The result, or `waiting` if the request waits. The result is then added to the state when the wait ends.
+	@returns The result, or `waiting` if the request waits. The outcome of a waiting request is added to the state when the wait ends.
 	*/
 	readonly begin: <Result>(
 		work: Work<Result>,
@@ -47,9 +47,9 @@ export type EffectContext = {
 	readonly changeInterval: (intervalMs: number) => Promise<void>;
 	/** Writes an escape sequence to the terminal directly, not as part of a frame. */
 	readonly writeTerminal: (text: string) => void;
-	/** Scans GPUs and inspects their processes and `pids`. Returns undefined if such a scan is already running, or if a dialog was opened meanwhile. */
+	/** Scans GPUs and inspects their processes and `pids`. Returns undefined if an earlier call still scans, or if a dialog was opened meanwhile. */
 	readonly scanOwn: (gpus: readonly number[], pids: readonly number[]) => Promise<OwnScan | undefined>;
-	/** Scans the GPUs of the selected row and inspects their processes. Returns undefined if the user has moved on meanwhile. */
+	/** Scans the GPUs of the selected row and inspects their processes. Returns undefined if `scanOwn` does, or if the selection changed meanwhile. */
 	readonly scanSelected: () => Promise<{readonly gpus: readonly number[]; readonly scan: OwnScan} | undefined>;
 };
 
@@ -77,11 +77,11 @@ export type MonitorCommandOf<Asking extends AskingDialog> = {
 	readonly footerWord?: (state: State) => string | undefined;
 	/** Whether the footer shows the key. Defaults to always. */
 	readonly isOffered?: (state: State) => boolean;
-	/** Returns why the command is disabled. Undefined if it is enabled. The operation checks this again when it runs. */
+	/** Returns why the command is disabled. Undefined if it is enabled. The operation itself checks again when it runs. */
 	readonly reasonAgainst: (state: State) => string | undefined;
 	/** Returns the dialog of the command. A command without a dialog is performed when its key is pressed. */
 	readonly open?: (state: State) => Asking;
-	/** Called instead of `open` by commands that must do something before, such as scanning the GPUs. Returns what changes the state. */
+	/** Replaces `open` in commands that must first do something, such as scan the GPUs. Returns the action that opens the dialog or shows a message. */
 	readonly begin?: (context: EffectContext) => Promise<Action | undefined> | Action | undefined;
 	readonly shellCommand?: (dialog: Asking, requester: Requester) => string;
 	/** Performs the command with the operations in core/operations. Throws a CanhazgpuError, whose message is shown in the dialog. */

@@ -12,8 +12,8 @@ import {firstReason, reasonAgainstGpus} from './reasons.js';
 import {leaseOn, reservationGpus} from './reservations/targets.js';
 
 /**
-Copies text to the clipboard with the escape sequence OSC 52. It works over ssh and in many terminals, but none of them confirms the copy. Tmux either
-handles the sequence itself or passes on a wrapped sequence, depending on its settings, so both forms are sent.
+Copies text to the clipboard with the escape sequence OSC 52. This works over ssh and in many terminals, but no terminal confirms the copy. Depending
+on its settings, tmux handles the plain sequence or passes a wrapped sequence to the outer terminal, so both are sent.
 */
 export function copied({ports, writeTerminal}: EffectContext, text: string, what = ''): Done {
 	const sequence = `\u{1B}]52;c;${Buffer.from(text).toString('base64')}\u{7}`;
@@ -37,7 +37,7 @@ function reasonAgainstCopied(state: State): string | undefined {
 		: undefined;
 }
 
-/** Returns the line to copy. On a cluster, it has the job id, because the GPU numbers shown are not those on the nodes. */
+/** Returns the line to copy. On a cluster, the line contains the job id, because the GPU numbers on the nodes differ from the shown numbers. */
 function exportLine(state: State): string {
 	const gpus = reservationGpus(state);
 	const isElsewhere = gpus.some((gpu) => rowsOf(state)[gpu]?.reading?.place !== undefined);
@@ -76,7 +76,7 @@ export const copyCommand = defineCommand({
 
 const uuidOf = (state: State, gpu: number): string | undefined => rowsOf(state)[gpu]?.reading?.uuid;
 
-/** Whether the UUID is a plain name. Another account may have published the reading, and no other text must get into the clipboard. */
+/** Whether the UUID has only plain characters. Another account may have published the UUID, and must not get other text into the clipboard. */
 const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[\w\-]{1,80}$/v.test(uuid);
 
 /** Copies the UUIDs of the chosen GPUs, for `nvidia-smi -i` and a container's `--gpus device=`. */

@@ -82,7 +82,7 @@ export function createCommandRunner(outside: Outside) {
 		async press(command: MonitorCommand): Promise<void> {
 			const isBegun = command.begin !== undefined && command.reasonAgainst(getState()) === undefined;
 			const begun = isBegun ? command.begin(context) : openingOf(command, getState());
-			// Waits only for a promise, because keys that arrived with this one must find the dialog open.
+			// Awaits only a promise. Without one, the dialog opens at once, so that keys from the same input event act on the dialog.
 			const opening = begun instanceof Promise ? await begun : begun;
 			if (opening !== undefined) {
 				dispatch(opening);

@@ -27,9 +27,8 @@ export const commands = {
 	processes: [signal],
 	jobs: [showLog, cancelJob, retryJob],
 	hosts: [reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts, openHost],
-	/** Commands whose own keys do not reserve or release GPUs. */
 	aside: [command, undo, copy, copyCommand, identify, past],
-	/** Commands that the help lists with the keys that choose the view. */
+	/** Commands that the help lists with the keys for presets and columns. */
 	view: [saveView],
 	options: [applyChosenOptions, keepOptions],
 	end: [readWhole, quit],

@@ -27,7 +27,7 @@ import {firstReason, reasonAgainstChange} from './reasons.js';
 
 type Jobs = readonly JobRow[];
 
-/** A command for the tagged jobs, or else for the selected one. It is run as a command line. */
+/** A command for the tagged jobs, or else for the selected job. The monitor runs a command line such as `cancel 7`. */
 type JobCommand = {
 	readonly word: 'cancel' | 'retry';
 	readonly title: string;
@@ -35,7 +35,7 @@ type JobCommand = {
 	readonly problemOf: (job: JobRow, state: State) => string | undefined;
 	readonly questionOf: (jobs: string) => string;
 	readonly warningOf?: (jobs: Jobs) => string | undefined;
-	/** Returns the message for a command that takes long. */
+	/** Returns the message that is shown while a slow command is still running. */
 	readonly meanwhileOf: (jobs: string) => string;
 };
 
@@ -44,7 +44,7 @@ const jobsText = (jobs: Jobs): string =>
 
 const mostListed = 6;
 
-/** How long the dialog stays open. A job that is cancelled can take 30 seconds to end. */
+/** How long in ms the dialog stays open while the command runs. A cancelled job can take 30 seconds to end. */
 const patienceMs = 1000;
 
 /** Shows the outcome of a command whose dialog is already closed. */
@@ -153,7 +153,7 @@ export const retryJob = defineJobCommand({
 	meanwhileOf: (jobs) => `starting ${jobs} again`,
 });
 
-/** Shows the end of the selected job's output, and what is added to it. */
+/** Shows the last lines of the selected job's output, and new lines as the job writes them. */
 export const showLog = defineCommand({
 	name: 'show-log',
 	keys: {

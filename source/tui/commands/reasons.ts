@@ -18,7 +18,7 @@ export const reasonAgainstDoing: Reason = ({settings}) =>
 export const reasonAgainstGpus: Reason = (state) =>
 	selectedGpu(state) === undefined ? noRowIn(gpuTable, state) : undefined;
 
-/** Returns the reason for which the pool cannot be changed at all at the moment. Undefined if it can. */
+/** Returns why no change of the pool is possible now. Undefined if changes are possible. */
 export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({connection}) => {
 	if (connection.kind === 'connecting') {
 		return 'The pool has not been read yet';

@@ -9,7 +9,7 @@ import {changesText, offeredOptions, openedOptions, presentOptions, savedOptions
 import type {OptionName} from '../state/view/state.js';
 import {defineCommand, succeeded, warning, type EffectContext, type Outcome} from './command.js';
 
-/** Applies options. Throws a CanhazgpuError if the GPUs cannot be scanned at the new interval. Then no option is changed. */
+/** Applies options. If the GPUs cannot be scanned at the new interval, changes no option and throws a CanhazgpuError. */
 async function applyOptions(
 	{store, changeInterval}: EffectContext,
 	values: OptionValues,
@@ -83,7 +83,7 @@ export const keepOptions = defineCommand({
 	},
 });
 
-/** `S`: saves the preset, the columns, and whether rows are folded, in the user's config. */
+/** `S`: saves the preset, the columns and the folding of rows in the user's config. */
 export const saveView = defineCommand({
 	name: 'save-view',
 	keys: {modes: [...panelNames, 'columns'], keys: ['S'], help: ['Panels', 'preset, columns, save']},
@@ -120,7 +120,7 @@ function parseInterval(text: string): Partial<OptionValues> {
 		throw new CanhazgpuError('usage', `interval: ${quoted(text)} has no unit`, {hint: `Did you mean ${text}s?`});
 	}
 
-	// A duration of zero is refused with the message about the shortest interval.
+	// Accepts zero, which `parseDuration` refuses, so that the error names the shortest interval.
 	const seconds = /^0+[dhms]$/v.test(text) ? 0 : parseDuration(text, 'interval');
 	checkScanInterval(seconds, 'interval');
 	return {scanIntervalMs: Math.round(seconds * 1000)};

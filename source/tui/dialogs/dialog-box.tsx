@@ -48,7 +48,7 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 		);
 	}
 
-	// On a high screen, the dialog is slightly above the middle.
+	// On a tall screen, the dialog is slightly above the middle.
 	const height = rows - (rows > 18 ? 2 : 1);
 	return (
 		<Box ref={ref} position="absolute" width={columns} height={height} alignItems="center" justifyContent="center">
@@ -83,7 +83,7 @@ type ParagraphProperties = {
 	readonly children: string;
 };
 
-/** Text that wraps. Text that needs more than the maximum number of lines ends in an ellipsis. */
+/** Shows text that wraps. Text with more than `most` lines ends in an ellipsis. */
 export function Paragraph({tone, most, mostWhenLow, children}: ParagraphProperties): ReactElement {
 	const isLow = useIsLow();
 	const width = use(InnerWidthContext);

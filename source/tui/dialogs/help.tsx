@@ -100,7 +100,7 @@ function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readon
 			continue;
 		}
 
-		// A group with more lines than the screen continues in the next column.
+		// A group with more than `rows` lines continues in the next column.
 		for (let from = 0; from < height; from += rows) {
 			const lines = group.lines.slice(Math.max(0, from - 1), from + rows - 1);
 			columns.push([{...group, title: from === 0 ? group.title : '', lines}]);

@@ -9,7 +9,7 @@ import {OptionsDialog} from './options.js';
 import {OutputDialog} from './output.js';
 import {ProcessDialog} from './process.js';
 
-/** The dialogs that only show something, or whose changes take effect at once. */
+/** The dialogs that send no request. */
 const dialogs = {
 	help: HelpDialog,
 	columns: ColumnsDialog,

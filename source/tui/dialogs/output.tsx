@@ -10,10 +10,10 @@ import {useDrawing} from '../themes/drawing-context.js';
 import {FixedLabel, Label} from '../widgets/label.js';
 import {DialogBox} from './dialog-box.js';
 
-/** Matches control characters. Commands already remove them. Removing them again protects the screen if a command does not. */
+/** Matches control characters. Commands should have removed them. Removing them here protects the screen if a command has not. */
 const active = /[\p{Bidi_Control}\p{Control}]/gv;
 
-/** Returns a line of a table for a screen reader: the texts of its cells, without the characters that draw lines between them. */
+/** Returns a line of a table for a screen reader: the texts of the cells, without the characters that draw the lines of the table. */
 const withoutRules = (text: string): string =>
 	text
 		.replaceAll(/[─┼]{2,}/gv, '')

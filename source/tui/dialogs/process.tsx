@@ -134,7 +134,7 @@ export function ProcessDialog({shown}: ProcessView): ReactElement {
 			? wrap(sanitize(`started by ${ancestors.join(' < ')}`), innerWidth, mostAncestorLines)
 			: [];
 	const textRows = 2 + command.length + ancestry.length + (isRoomy ? 2 : 0);
-	// Rows that are not available for graphs: borders, time axis, message and key hints.
+	// Subtracts the rows that graphs cannot use: borders, time axis, message and key hints.
 	const spare = screenRows - 4 - 2 - textRows - 1;
 	const model = row.reading?.name === undefined ? '' : `  ${shortModel(row.reading.name)}`;
 	return (

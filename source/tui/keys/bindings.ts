@@ -26,12 +26,12 @@ const choiceKeys: readonly Binding[] = Object.values(commands)
 		dialogKeys.map(({keys, footer, change}) => ({modes: ['choice'], keys, footer, intent: change})),
 	);
 
-/** The panels that scroll by lines, and the queue. */
+/** The modes in which the arrow keys move by lines. */
 const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
 const searchModes = [...tableModes, 'queue'] as const satisfies readonly Mode[];
 
-/** Texts in the help that several keys share. */
+/** Help texts, each of which several keys share. */
 const help = {
 	rows: ['GPUs and processes', 'previous or next row'],
 	pages: ['GPUs and processes', 'page up, page down'],

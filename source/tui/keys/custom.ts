@@ -18,7 +18,7 @@ const actionOf = (binding: Binding): string | undefined => {
 		: undefined;
 };
 
-/** Returns all actions that can be configured with their default keys, in the order of the help. */
+/** Returns the default keys of each configurable action, in the order of the help. */
 export const actions = (): ReadonlyMap<string, readonly string[]> => {
 	const found = new Map<string, readonly string[]>();
 	for (const binding of panelBindings) {
@@ -64,7 +64,7 @@ function conflictIn(changed: readonly Binding[], mode: Mode): string | undefined
 	return undefined;
 }
 
-/** Returns the binding with other keys. Its footer shows the first of them. */
+/** Returns the binding with other keys. The footer shows the first key. */
 function withKeys(binding: Binding, keys: readonly string[]): Binding {
 	const {footer} = binding;
 	const isSame = keys[0] === binding.keys[0];
@@ -76,7 +76,7 @@ function withKeys(binding: Binding, keys: readonly string[]): Binding {
 	};
 }
 
-/** Removes the keys that the user chose for other actions, in the panels of these actions. In other panels, the default keys stay. */
+/** Removes default keys that the user has chosen for another action. Each key is removed only in the panels of that action. */
 function withoutTaken(binding: Binding, named: readonly Binding[]): readonly Binding[] {
 	const others = named.filter(({intent}) => intent !== binding.intent);
 	const freeIn = (mode: Mode): readonly string[] =>
@@ -118,7 +118,7 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 const bindingsFor = remembering((custom: CustomKeys) => [custom], chosen);
 
 /**
-Returns all keys. Keys in the config replace the default keys of their actions, and a key in the config wins over the same default key of another action.
+Returns all bindings. Keys in the config replace the default keys of an action. If another action has such a key by default, it loses that key.
 
 @throws CanhazgpuError `config` for an unknown action, an invalid key, or a key with two meanings.
 */

@@ -29,7 +29,7 @@ export const formKeys: readonly IntentKey[] = [
 	{modes: forms, keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
 ];
 
-/** Keys of the `:` line, and of dialogs that only show something. */
+/** Keys of the `:` line and of dialogs, except the keys that edit and submit a form. */
 export const otherDialogKeys: readonly IntentKey[] = [
 	{
 		modes: [...forms, 'confirmation', 'choice'],

@@ -35,12 +35,12 @@ function typedName(character: string): string {
 	return typed[character] ?? (code <= 26 ? `ctrl-${String.fromCodePoint(code + 96)}` : character);
 }
 
-/** Keys that terminals send as one character. If Escape arrives together with one of them, they were pressed one after the other. */
+/** Keys that terminals send as one character. If such a key arrives together with Escape, the user has pressed Escape first. */
 const characterKeys: ReadonlySet<string> = new Set(['enter', 'tab', 'backspace']);
 
 /**
-Returns the names of the keys in one event. Over a slow connection, fast typing arrives as one event with several characters. If Escape arrives
-together with another key, they look like Alt with that key. They are treated as Escape followed by the key.
+Returns the names of the keys in one event. Over a slow connection, fast typing arrives as one event with several characters. Escape together with
+another key looks like Alt with that key, and is treated as Escape followed by that key.
 */
 export function keyNames(input: string, key: KeyEvent): readonly string[] {
 	const names = key.eventType === 'release' ? [] : plainKeyNames(input, key);
@@ -85,7 +85,7 @@ const writtenNames: Readonly<Record<string, string>> = {
 export const keyText = (key: string): string =>
 	writtenNames[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
 
-/** Returns the name of a key written as `space`, `ctrl-d`, `PgUp` or `x`. Undefined if there is no such key. */
+/** Returns the name of a key from the way users write the key, such as `space`, `ctrl-d`, `PgUp` or `x`. Undefined if there is no such key. */
 export function keyNamed(written: string): string | undefined {
 	if ([...written].length === 1 && !/[\p{Control}\p{Separator}]/v.test(written)) {
 		return written;

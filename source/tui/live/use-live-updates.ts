@@ -84,7 +84,7 @@ export function useOutputPage(): void {
 	);
 }
 
-/** Advances the clock of the state if nothing else has changed the state for a second. Other changes set the clock themselves. */
+/** Advances the clock of the state after a second without any change of the state. All other changes set the clock, too. */
 export function useTick({clock}: Pick<World, 'clock'>): void {
 	const dispatch = useDispatch();
 	const nowMs = useMonitor((state) => state.nowMs);
@@ -98,7 +98,7 @@ export function useTick({clock}: Pick<World, 'clock'>): void {
 	}, [clock, nowMs, dispatch]);
 }
 
-/** Reads the jobs again while their panel is shown, each time that the pool was read. */
+/** While the panel of jobs is shown, reads the jobs each time the pool was read. */
 export function useJobs({jobs}: MonitorPorts, broken: (error: unknown) => void): void {
 	const dispatch = useDispatch();
 	const {getState} = useStore();

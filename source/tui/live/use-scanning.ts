@@ -15,7 +15,7 @@ type Options = Scanning & {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Returns the provider whose GPUs are shown and its interval, with a function that changes the interval. */
+/** Returns the provider whose GPUs are shown, the scan interval, and a function that changes the interval. */
 export function useScanning({
 	world,
 	ports,
@@ -38,7 +38,7 @@ export function useScanning({
 				setScanning(({watched: before}) => ({watched: {...before, gpus}, scanIntervalMs: intervalMs}));
 			};
 
-			// Changes are made one after another, so that the last one wins.
+			// Makes changes one after another, so that the last change wins.
 			const changed = lastChange.current.then(change);
 			lastChange.current = changed.catch(() => undefined);
 			return changed;

@@ -5,7 +5,7 @@ import {useCallback, useEffect, useMemo, useRef} from 'react';
 import {useApp} from 'ink';
 import type {TerminalModes} from '../terminal.js';
 
-/** Tells Ink the size of the terminal, because a stopped process is not notified if the size changes. */
+/** Makes Ink read the size of the terminal, because a stopped process is not notified of a new size. */
 async function catchUpWithSize(): Promise<void> {
 	process.kill(process.pid, 'SIGWINCH');
 	await sleep(5);
@@ -67,7 +67,7 @@ export function useSuspend(modes: TerminalModes) {
 		[whileSuspended, modes],
 	);
 	useEffect(() => {
-		// If another process stopped this one, the terminal may have changed in the meantime. Sets its modes again and redraws everything.
+		// If another process stopped this one, the terminal may have changed in the meantime. Sets the modes of the terminal again and redraws everything.
 		const takeBack = async (): Promise<void> => {
 			await whileSuspended(catchUpWithSize);
 			modes.take();

@@ -33,7 +33,7 @@ export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void
 						dispatch({kind: 'wait-ended', id, flash: flashOf(result)});
 					}
 				} catch (error) {
-					// If the request has not started to wait, the caller gets the error instead.
+					// If the request has not started to wait, `begin` rejects with the error instead.
 					if (isWaiting && error instanceof CanhazgpuError) {
 						dispatch({kind: 'wait-ended', id, flash: {level: 'error', text: sanitize(complaintText(error))}});
 					} else if (isWaiting) {

@@ -13,9 +13,9 @@ export type MouseEvent = {
 /** Matches a report after its leading Escape. */
 const report = /^\[<(?<button>\d{1,3});(?<column>\d{1,5});(?<row>\d{1,5})(?<end>m)/iv;
 const unfinished = /^\[(?:<[\d;]{0,20})?$/v;
-/** Matches the beginning of a report, with whatever follows. */
+/** Matches a malformed report: its beginning, and one more character, with which an escape sequence can end. */
 const likeReport = /^\[<[\d;]*[\u{40}-\u{7E}]?/v;
-/** Matches a report in the older form `ESC [ M`, which some terminals send. Its last three bytes could be read as any keys. */
+/** Matches a report in the older form `ESC [ M`, which some terminals send. Its last three bytes could be mistaken for keys. */
 const old = /^\[M[\s\S]{0,3}/v;
 const oldLength = 5;
 
@@ -24,7 +24,7 @@ const pasteEnd = '\u{1B}[201~';
 
 const escape = '\u{1B}';
 
-/** The supported buttons: presses of the left button, and turns of the wheel. With Shift, Alt or Ctrl, they have other numbers. */
+/** The supported buttons, by number: the left button and the wheel. A button that is used with Shift, Alt or Ctrl has another number. */
 const kinds: Readonly<Record<string, MouseEvent['kind']>> = {0: 'click', 64: 'wheel-up', 65: 'wheel-down'};
 
 function eventOf({button, column, row, end}: Readonly<Record<string, string>>): MouseEvent | undefined {
@@ -50,11 +50,11 @@ function startOf(mark: string, text: string): number {
 
 /** Creates a filter. `onEvent` is called with each mouse event, in order, before `push` returns. */
 export function createMouseFilter(onEvent: (event: MouseEvent) => void): MouseFilter {
-	/** The end of the input, if it may be the beginning of an escape sequence. The next chunk completes it. */
+	/** The last characters of the input, if they may begin an escape sequence. The next chunk completes the sequence. */
 	let held = '';
 	let isPasting = false;
 
-	/** Returns the length of the escape sequence at the start of the text, and the keys in it. `held` means that the rest has not arrived yet. */
+	/** Returns the length of the escape sequence at the start of the text, and the keys in it. `held` means that the sequence is incomplete. */
 	function take(text: string): 'held' | {readonly length: number; readonly keys: string} {
 		const rest = text.slice(escape.length);
 		const found = report.exec(rest);

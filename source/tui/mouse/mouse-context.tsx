@@ -20,7 +20,7 @@ const wheelLines = 3;
 export type MouseTargets = {
 	/** Adds a component's box. Returns a function that removes it. */
 	readonly add: (target: Target) => () => void;
-	/** Passes an event to the frontmost box at its position that accepts it. Returns whether a box accepted the event. */
+	/** Passes an event to the boxes at its position, frontmost first, until a box accepts the event. Returns whether a box did. */
 	readonly send: (event: MouseEvent) => boolean;
 };
 

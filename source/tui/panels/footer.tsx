@@ -25,7 +25,7 @@ type ShownHint = {
 	readonly soon: number;
 };
 
-/** Rank of actions on the selected row. It is below all other ranks, so these hints are left out last. */
+/** Rank of actions on the selected row. This rank is the smallest, so these hints are left out last. */
 const leastSoon = -1;
 /** A number that is added to the rank of a disabled hint. */
 const disabledPart = 0.5;
@@ -84,7 +84,7 @@ const hintsOf = remembering(
 
 export const footerHints = keepingEqual(hintsOf);
 
-/** Returns help for the `:` line: an error, or the words that can come next. Returns undefined if there is none. */
+/** Returns help for the `:` line: an error, or the words that can come next. Returns undefined if there is no help. */
 export function useCommandLineHelp(): ReactElement | undefined {
 	const dialog = useMonitor((state) => state.dialog);
 	if (dialog?.kind !== 'command') {

@@ -31,13 +31,13 @@ function Badge(): ReactElement | undefined {
 	return isPaused ? undefined : <FixedLabel tone="success">[LIVE]</FixedLabel>;
 }
 
-/** Returns the time up to which the values are valid: the start of the outage, or of a pause that began before. */
+/** Returns the time up to which the values are valid: the start of the outage, or the start of the pause if the pause began earlier. */
 function lostAt({connection, snapshot, snapshotAtMs, pause}: State): number | undefined {
 	const untilMs = Math.min(connection.kind === 'lost' ? connection.sinceMs : Infinity, pause?.sinceMs ?? Infinity);
 	return snapshot && snapshot.now + Math.max(0, untilMs - snapshotAtMs) / 1000;
 }
 
-/** Shows the age of the scan. While the store is unreachable, shows up to when the values are valid. */
+/** Shows the age of the scan. While the store is unreachable, shows the time up to which the values are valid. */
 function Freshness(): ReactElement {
 	const {formatTime} = useSettings();
 	const isLost = useMonitor(({connection}) => connection.kind === 'lost');

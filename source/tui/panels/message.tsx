@@ -43,11 +43,11 @@ type PromptProperties = {
 	readonly label: string;
 	readonly field: TextField;
 	readonly count?: string;
-	/** The reason for which the text cannot match anything. Shown in place of the number of matches. */
+	/** Why the text cannot match anything. Shown in place of the number of matches. */
 	readonly problem?: string;
 };
 
-/** Shows the text being typed. At its end, shows how many rows match. */
+/** Shows the text that is being typed. At the right, shows how many rows match. */
 function Prompt({label, field, count, problem}: PromptProperties): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
 	const end = problem ?? count ?? '';

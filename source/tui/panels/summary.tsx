@@ -13,7 +13,7 @@ function Loads({columns}: {readonly columns: number}): ReactElement {
 	const gpus = useMonitor(({observation}) => observation?.gpus) ?? [];
 	const percents = gpus.flatMap(({utilizationPercent}) => utilizationPercent ?? []);
 	const mean = sum(percents) / percents.length / 100;
-	// GPUs whose total memory is unknown are excluded, so that the sum can be compared with the sum of totals.
+	// Excludes GPUs whose total memory is unknown, so that the sum can be compared with the sum of totals.
 	const used = sum(
 		gpus.flatMap(({memoryUsedMiB = [], memoryTotalMiB = 0}) => (memoryTotalMiB > 0 ? memoryUsedMiB : [])),
 	);

@@ -1,4 +1,4 @@
-/** Describes a GPU in words for a screen reader. Omits everything that changes every second, because each change is read aloud again. */
+/** Describes a GPU in words for a screen reader. Omits everything that changes every second, because every change is read aloud. */
 import type {ReactElement} from 'react';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';

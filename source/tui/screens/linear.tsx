@@ -50,7 +50,7 @@ function countSentence(state: State): string {
 	]);
 }
 
-/** Describes the selected GPU and those around it, as many as there are rows for. */
+/** Describes the selected GPU and as many other GPUs as fit on the screen. */
 function Gpus({rows: room}: {readonly rows: number}): ReactElement {
 	const all = useMonitor(visibleRows);
 	const selected = useMonitor(gpuTable.selectedIndex) ?? 0;
@@ -80,7 +80,7 @@ function FocusedPanel(): ReactElement | undefined {
 	return focus === 'gpus' ? undefined : <PanelView {...panelSize} />;
 }
 
-/** Shows a new message, or a line being typed. A problem that lasts is mentioned in the first sentence instead, without its duration. */
+/** Shows a new message, or a line being typed. The first sentence of the screen mentions a problem that lasts, without its duration. */
 function Message(): ReactElement | undefined {
 	const isNew = useMonitor(
 		(state) =>

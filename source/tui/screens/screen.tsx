@@ -72,7 +72,7 @@ function Overview(): ReactElement {
 	);
 }
 
-/** The full screen. It is exactly as large as the terminal, because Ink would clear and redraw a screen that is higher. */
+/** The full screen. It is exactly as large as the terminal, because Ink would clear and redraw a taller screen. */
 function FullScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isSmall = useMonitor(isTooSmall);

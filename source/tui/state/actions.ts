@@ -27,7 +27,7 @@ export type LiveUpdate =
 	| {readonly kind: 'ticked'; readonly nowMs: number}
 	| {readonly kind: 'resized'; readonly size: Size}
 	| {readonly kind: 'snapshot-arrived'; readonly snapshot: Snapshot; readonly nowMs: number}
-	/** The store is unreachable. The values on the screen are those of `sinceMs`. */
+	/** The store has been unreachable since `sinceMs`. The values on the screen are from that time. */
 	| {readonly kind: 'store-lost'; readonly reason: string; readonly nowMs: number; readonly sinceMs: number}
 	| {readonly kind: 'scan-arrived'; readonly observation: Observation; readonly nowMs: number};
 
@@ -54,7 +54,7 @@ export type OutwardIntent =
 	| 'suspend'
 	| 'refresh'
 	| 'submit'
-	/** Submits a request that waits in the queue if the GPUs are not free. */
+	/** Submits a request. If the GPUs are not free, the request waits in the queue. */
 	| 'submit-patiently'
 	| 'copy-shell-command'
 	/** Runs the command line that belongs to the chosen line of an output. */

@@ -9,7 +9,7 @@ import {withOptions} from './view/options.js';
 import type {OptionName} from './view/state.js';
 import {complaintText, type Complaint, type Flash, type WaitingUpdate} from './messages.js';
 
-/** The answer to a request. It contains the dialog that asked, so that an answer that arrives late cannot change another dialog. */
+/** The answer to a request. It contains the dialog of the request, so that a late answer cannot change another dialog. */
 export type Answer =
 	| WaitingUpdate
 	| {readonly kind: 'opened'; readonly dialog: Dialog}
@@ -41,7 +41,7 @@ const withFlash = (state: State, flash: Flash): State => ({
 function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, {kind: 'refused'}>): State {
 	const {dialog} = state;
 	const isOpen = asker !== undefined && dialog === asker;
-	// The form stays open, so that the user can fix the error. If waiting is possible, focuses a field that is no text, so that letters are commands.
+	// The form stays open, so that the user can fix the error. If waiting is possible, focuses the first field, so that letters act as keys.
 	if (isOpen && dialog.kind === 'form') {
 		const focused = complaint.canWait === true ? 0 : dialog.focused;
 		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};
@@ -52,7 +52,7 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 		: withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text: complaintText(complaint)});
 }
 
-/** Shows output of one or two lines in the message line, and longer output in a panel, unless another dialog was opened meanwhile. */
+/** Shows several lines of output in a dialog, and a single line as a message. If another dialog was opened meanwhile, shows only the first line. */
 function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answer, {kind: 'printed'}>): State {
 	const words = lines.map((line) => line.trim()).filter((line) => line !== '');
 	const isOpen = state.dialog === asker;
@@ -61,7 +61,7 @@ function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answ
 		: withFlash({...state, dialog: isOpen ? undefined : state.dialog}, {level: 'ok', text: words[0] ?? 'done'});
 }
 
-/** Stores what can be undone. If nothing was released, an earlier release can still be undone. */
+/** Stores a release that can be undone. If nothing was released, an earlier release can still be undone. */
 const withUndo = (state: State, released: readonly Released[] = []): State =>
 	released.length === 0 ? state : {...state, undo: {released, untilMs: state.nowMs + undoMs}};
 

@@ -1,4 +1,4 @@
-/** The state of open dialogs. When a dialog opens, it stores the lease that it is about, because the line of the table can change. */
+/** The state of open dialogs. A dialog stores its lease when it opens, because the row in the table can change. */
 import type {ReserveField} from '../../format/reservation-form.js';
 import type {CommandPrompt, Output} from './command-line/state.js';
 import type {ProcessRow} from './processes/state.js';
@@ -27,7 +27,7 @@ export type Form<About = unknown> = About &
 /** A dialog in which only `y` means yes. */
 export type Confirmation<About = unknown> = About & AskingDialogBase & {readonly kind: 'confirmation'};
 
-/** A dialog in which `y` means yes, and in which the keys of its command change what is chosen. */
+/** A dialog in which `y` means yes and other keys change the choice. The command of the dialog defines these keys. */
 export type Choice<About = unknown> = About & AskingDialogBase & {readonly kind: 'choice'};
 
 export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;

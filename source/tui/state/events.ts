@@ -35,7 +35,7 @@ export const shownEvents = remembering(
 
 const secondsPerDay = 86_400;
 
-/** Returns the time of day. For an earlier day, adds how many days ago. */
+/** Returns the time of day. For an earlier day, adds the number of days since then. */
 export function eventTime(time: number, state: State): string {
 	const days = Math.floor(((state.snapshot?.now ?? time) - time) / secondsPerDay);
 	return state.settings.formatTime(time) + (days > 0 ? ` -${days}d` : '');

@@ -21,7 +21,7 @@ const focusBy = (form: Form, by: number): Form => ({
 	focused: (form.focused + by + form.fields.length) % form.fields.length,
 });
 
-/** Handles Up and Down. They change the number in a field for a count, and in other fields move to the neighboring field. */
+/** Handles Up and Down. In a field of the kind `count`, they change the number. In other fields, they move to the neighboring field. */
 function step(form: Form, by: 1 | -1): Form {
 	const {kind, most = Infinity, field} = focusedField(form);
 	if (kind !== 'count') {
@@ -32,7 +32,7 @@ function step(form: Form, by: 1 | -1): Form {
 	return withField(form, fieldOf(String(Math.min(most, Math.max(1, count + by)))));
 }
 
-/** Toggles a field that is a check. Any character does this. */
+/** Toggles a field of the kind `check`. Every typed character does this. */
 const toggled = (form: Form): Form => withField(form, fieldOf(focusedField(form).field.value === '' ? 'yes' : ''));
 
 const moves = {
@@ -45,7 +45,7 @@ const moves = {
 export const isFormAction = (action: {readonly kind: string}): action is FormAction =>
 	action.kind === 'typed' || isEdit(action.kind) || Object.hasOwn(moves, action.kind);
 
-/** Returns how an action changes the text of a field. Undefined if it does something else. */
+/** Returns how an action changes the text of a field. Undefined if the action does something else. */
 export const fieldChangeOf = (action: FormAction): FieldChange | undefined =>
 	action.kind === 'typed' ? action : isEdit(action.kind) ? action.kind : undefined;
 

@@ -36,6 +36,6 @@ export const severalLabelsOfHosts = remembering(
 		),
 );
 
-/** Returns `account (label)`. For an account with several labels, returns `label @account`, because the account alone does not tell its rows apart. */
+/** Returns `account (label)`. For an account with several labels, returns `label @account`, because only the label distinguishes the rows. */
 export const nameIn = (accounts: ReadonlySet<string>, {account, label}: Holder): string =>
 	label !== undefined && accounts.has(account) ? `${sanitize(label)} @${sanitize(account)}` : ownerText(account, label);

@@ -16,7 +16,7 @@ import type {LiveUpdate} from './actions.js';
 import {flashMs, mostEvents, type Handlers, type State} from './state.js';
 import type {Flash} from './messages.js';
 
-/** Returns a message about reservations of the user that went back to the pool, if these events are new. The first events of a monitor are not new. */
+/** Returns a message if new events say that reservations of the user went back to the pool. The events that a monitor reads first are not new. */
 function returnFlash(before: readonly AuditEntry[], now: readonly AuditEntry[], account: string): Flash | undefined {
 	const added = before.length === 0 ? [] : now.slice(now.length - newEntries(before, now));
 	const entry = added.findLast((each) => isOwnReturn(each, account));
@@ -37,13 +37,13 @@ function withEvents(state: State, entries: readonly AuditEntry[]): State {
 	return line === 0 ? arrived : scrollTo(arrived, 'events', line + newEntries(state.events.entries, entries));
 }
 
-/** Returns how many events are new. Returns 0 if the newest event of the earlier ones was removed. */
+/** Returns how many events are new. Returns 0 if the last event of `before` was removed. */
 function newEntries(before: readonly AuditEntry[], now: readonly AuditEntry[]): number {
 	const last = now.findLastIndex(({id}) => id === before.at(-1)?.id);
 	return last === -1 ? 0 : now.length - 1 - last;
 }
 
-/** Maps the user's GPUs to the ends of their reservations. Contains only ends about which a reminder was recorded. */
+/** Maps the user's GPUs to the ends of their reservations. Contains only reservations for which a reminder was recorded. */
 const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>
 	new Map(
 		holdingsIn(gpus)
@@ -52,7 +52,7 @@ const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number,
 			.map(({index, lease}) => [index, lease.remindedOf!]),
 	);
 
-/** Returns a message about reservations that end soon, after this monitor or another program has recorded a reminder. Undefined if there is none. */
+/** Returns a message about reservations that end soon. Undefined if no reminder was recorded since `before`, by this monitor or another program. */
 function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: Requester): Flash | undefined {
 	const known = before === undefined ? undefined : remindedIn(before, requester);
 	const fresh = [...remindedIn(now, requester)].filter(([index, end]) => known?.get(index) !== end);
@@ -132,7 +132,7 @@ function withTick(state: State, {nowMs}: Update<'ticked'>): State {
 
 function withoutStore(state: State, {reason, nowMs, sinceMs}: Update<'store-lost'>): State {
 	const since = state.connection.kind === 'lost' ? state.connection.sinceMs : sinceMs;
-	// A message about an earlier success is removed, because it would hide the reason.
+	// Removes a message about an earlier success, because it would hide the reason for the outage.
 	const flash = state.flash?.level === 'ok' ? undefined : state.flash;
 	return {...state, nowMs, connection: {kind: 'lost', reason: sanitize(reason), sinceMs: since}, flash};
 }

@@ -1,4 +1,4 @@
-/** Caches the last answer of a function. It is computed again only when a part of the input changes. `partsOf` returns these parts. */
+/** Returns a function that caches its last answer. A new answer is computed only if a value that `partsOf` returns has changed. */
 export function remembering<Input, Answer>(
 	partsOf: (input: Input) => readonly unknown[],
 	answerTo: (input: Input) => Answer,

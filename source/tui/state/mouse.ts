@@ -16,7 +16,7 @@ export type PointerAction =
 	| {readonly kind: 'pointed'; readonly at: Pointed}
 	/** The wheel was turned over a panel. `lines` is negative if the wheel was turned up. */
 	| {readonly kind: 'wheeled'; readonly panel: PanelName; readonly lines: number}
-	/** A field of the open form was clicked, or a row of the options dialog. */
+	/** A field of the open form, or a row of the options dialog, was clicked. */
 	| {readonly kind: 'field-pointed'; readonly field: number};
 
 export const pointerHandlers: Handlers<PointerAction> = {
@@ -29,7 +29,7 @@ export const pointerHandlers: Handlers<PointerAction> = {
 					at.on === 'row' ? {kind: 'select', index: at.index} : {kind: 'sort-by', title: at.key},
 				);
 	},
-	/** Moves as keys do. Focuses the process table, because it shows its selection only while it has the focus. */
+	/** Moves the selection as keys do. Focuses the process table, because this table shows its selection only while focused. */
 	wheeled: (state, {panel, lines}) => moveIn(panel === 'processes' ? focusPanel(state, panel) : state, panel, lines),
 	'field-pointed'(state, {field}) {
 		const {dialog} = state;
@@ -43,7 +43,7 @@ export const pointerHandlers: Handlers<PointerAction> = {
 	},
 };
 
-/** Starts to handle the mouse in the monitor, or leaves it to the terminal, which can then select text. */
+/** Turns the mouse on or off. While the mouse is off, the terminal can select text. */
 export function toggleMouse(state: State): State {
 	const {hasMouse, isInGnuScreen} = state.settings;
 	if (hasMouse !== true) {

@@ -1,4 +1,4 @@
-/** The pause: the screen does not change, while updates are still received and kept for later. */
+/** The pause. The screen does not change, but updates are still received and kept until the pause ends. */
 import type {Shown, State} from './state.js';
 
 const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history, processHistory}: State): Shown => ({

@@ -78,7 +78,7 @@ function next(state: State, action: Action): State {
 
 const mostErrors = 50;
 
-/** Keeps a new message, so that the user can still read it when it has disappeared. Errors are also added to the events. */
+/** Stores a new message, so that `v` can show the message after it has disappeared. Errors are also added to the events. */
 function withKeptMessage(before: State, after: State): State {
 	const {flash, events} = after;
 	if (flash === undefined || flash === before.flash) {

@@ -1,4 +1,4 @@
-/** The search. It selects the next row that contains the words, and continues at the first row after the last one. */
+/** The search. It selects the next row that contains the words. After the last row, it continues at the first row. */
 import {sanitize} from '../../format/text/text.js';
 import {withFlash, type State, type SearchState} from './state.js';
 import {focusedTable} from './table/tables.js';
@@ -16,7 +16,7 @@ export const matchCount = (state: State): number =>
 
 const openSearch = (state: State): State => withSearch(state, {prompt: presetField(state.search.text)});
 
-/** Selects the next or previous row that matches. Selects the same row again only if no other row matches. */
+/** Selects the next or previous row that matches. If only the selected row matches, keeps it selected. */
 function jump(state: State, step: 1 | -1): State {
 	const {text} = state.search;
 	if (text.trim() === '') {

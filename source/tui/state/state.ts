@@ -16,7 +16,7 @@ import {remembering} from './memo.js';
 import type {Waiting, Flash} from './messages.js';
 import type {TextField} from './text-field.js';
 
-/** How long in ms a success, or the reason for a refusal, is shown. */
+/** Time in ms for which a message is shown. Errors stay until a key is pressed. */
 export const flashMs = 4000;
 
 /** Settings of the monitor. The options dialog can change the appearance and the scan interval. The other settings stay the same. */
@@ -25,7 +25,7 @@ export type Settings = Appearance &
 		MonitorOptions,
 		'requester' | 'hostname' | 'poolLabel' | 'engine' | 'lacks' | 'isReadonly' | 'keys' | 'otherHosts' | 'hasNoPool'
 	> & {
-		/** Returns those of the named Unix groups to which the user belongs. Their limits decide about the default duration. */
+		/** Returns which of the given Unix groups the user belongs to. The limits of these groups determine the default duration. */
 		readonly groupsAmong?: Host['groupsAmong'];
 		/** The location of the store, as it is shown to users. */
 		readonly storeLocation: string;
@@ -51,7 +51,7 @@ type Connection =
 
 export type SeenJobs = {
 	readonly rows: readonly JobRow[];
-	/** Why the jobs could not be read again. The rows are then old. */
+	/** Why the jobs could not be read again. If set, the rows are old. */
 	readonly problem?: string;
 };
 

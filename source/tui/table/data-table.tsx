@@ -111,7 +111,7 @@ type Properties<Row> = Cells<Row> & {
 	/** Returns content that is shown in place of the cells of a row. Returns undefined to show the cells. */
 	readonly lineOf?: (row: Row) => ReactNode;
 	readonly hasHead?: boolean;
-	/** Number of blocks side by side. They are filled one after another, and each has a head. */
+	/** Number of blocks side by side. Rows fill one block after another, and each block has a head. */
 	readonly blocks?: number;
 	readonly empty?: ReactNode;
 	/** Called when a row is clicked, with its index among all rows. */
@@ -191,7 +191,7 @@ function Block<Row>({
 	);
 }
 
-/** Draws as many rows as there are lines. The selection and the scroll position come from `useTable`. */
+/** Draws as many rows as fit. The selection and the scroll position come from `useTable`. */
 export function DataTable<Row>({blocks = 1, empty, ...table}: Properties<Row>): ReactElement {
 	const {rows, firstRow, height, width, hasHead = true} = table;
 	const rowsInBlock = height - (hasHead ? 1 : 0);

@@ -46,7 +46,7 @@ const isLoad = (name: string): boolean => name === 'utilization' || name === 'me
 export type Fit<Name extends string> = {
 	/** Columns that shrink or disappear if space is short, in this order. */
 	readonly sacrifices: ReadonlyArray<Sacrifice<Name>>;
-	/** The maximum widths of columns if there is enough space. Columns grow in several rounds. */
+	/** The maximum widths of columns. If there is enough space, columns grow in several rounds. */
 	readonly growth: ReadonlyArray<GrowthRound<Name>>;
 	/** The first of these columns that is visible gets the remaining space. */
 	readonly last: readonly Name[];
@@ -54,7 +54,7 @@ export type Fit<Name extends string> = {
 	readonly gap?: number;
 };
 
-/** Returns the columns that fit, with the longest bars that are possible. A load with a number but no bar does not grow. */
+/** Returns the columns that fit, with bars as long as possible. A load without a bar does not grow. */
 export function fitColumns<Name extends string>(
 	width: number,
 	least: ReadonlyArray<Column<Name>>,
@@ -111,7 +111,7 @@ type Properties<Name extends TableName, ColumnName extends string> = PanelProper
 	readonly hidden?: ColumnName;
 	/** Whether the values are outdated, because their source does not answer. */
 	readonly isOld?: boolean;
-	/** Shown if there are no rows. Without it, the table is only as high as its rows, and `children` are below them. */
+	/** A text for a table without rows. If undefined, the table is only as high as its rows, and `children` are below the rows. */
 	readonly empty?: string;
 	readonly lineOf?: (row: RowOf<Name>, columns: ReadonlyArray<DataColumn<RowOf<Name>>>) => ReactNode;
 	/** Whether a click on a title sorts by that column. Defaults to true. */

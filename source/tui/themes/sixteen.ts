@@ -1,4 +1,4 @@
-/** Themes for terminals with 16 colors. Exact colors would be replaced by unsuitable ones there: dark green by black, amber by red. */
+/** Themes for terminals with 16 colors. Such terminals replace exact colors with unsuitable ones: dark green with black, amber with red. */
 import {inThree, loadStyles, type BaseStyles} from './styles.js';
 import {onDark} from './usual.js';
 

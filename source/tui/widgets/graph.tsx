@@ -18,7 +18,7 @@ export const valuesWithin = (columns: number, style: GraphStyle): number => colu
 
 export const eighths = [...'▁▂▃▄▅▆▇█'];
 
-/** Returns the character of a value in one row of a graph. In the lowest row, something is visible for every known value. */
+/** Returns the character of a value in one row of a graph. In the lowest row, every known value is visible. */
 function cellOf(value: number | undefined, row: number, rows: number, isAscii: boolean): string {
 	if (value === undefined) {
 		return ' ';
@@ -93,7 +93,7 @@ type Properties = CurveProperties & {
 	readonly bottom: string;
 	/** Label at the left end of the time axis, such as `-5m` or `09:00`. */
 	readonly from: string;
-	/** Times between both ends of the time axis. Those that would touch the labels at the ends are left out. */
+	/** Times between both ends of the time axis. Times that would touch the labels at the ends are left out. */
 	readonly times?: readonly TimeMark[];
 	/** The time of day at the left end. Shown if none of `times` fits. */
 	readonly fromTime?: string;

@@ -11,7 +11,7 @@ type Properties = {
 	readonly width: number;
 };
 
-/** Returns how many half characters of a bar are filled (whole ones in ASCII): some from one percent on, and all only at 100 %. */
+/** Returns how many of `steps` parts of a bar are filled. From 1 % on, at least one part is filled. Only at 100 % are all parts filled. */
 function stepsOf(share: number, steps: number): number {
 	const clamped = Math.min(1, Math.max(0, share));
 	const least = clamped < 0.01 ? 0 : 1;

@@ -6,7 +6,7 @@ import {Label} from './label.js';
 
 const asciiLevels = [...'._-=#'];
 
-/** Returns the character for a share. From one percent on, something is visible. Only 100 % looks full. */
+/** Returns the character for a share. From 1 % on, the character is visible. Only at 100 % does it look full. */
 function levelOf(share: number, isAscii: boolean): string {
 	const levels = isAscii ? asciiLevels : eighths;
 	const rounded = Math.round(share * (levels.length - 1));

@@ -15,11 +15,11 @@ export type StillColumn = {
 
 type Properties = {
 	readonly columns: readonly StillColumn[];
-	/** The rows. Each has a value of one line for each title. */
+	/** The rows. Each row has a value of one line for each title. */
 	readonly rows: ReadonlyArray<Readonly<Record<string, string>>>;
 };
 
-/** Replaces the lines between rows by nothing, because they would halve the number of visible rows. */
+/** Omits the lines between rows, because they would halve the number of visible rows. */
 const NoLines = ({children}: PropsWithChildren): ReactElement | undefined =>
 	children === '│' ? <Label> </Label> : undefined;
 
@@ -27,7 +27,7 @@ export function StillTable({columns, rows}: Properties): ReactElement {
 	const widths = columns.map(({title}) =>
 		Math.max(...[title, ...rows.map((row) => row[title] ?? '')].map((text) => widthOf(text))),
 	);
-	/** Returns a component for cells that fits the width of its column. Needed because ink-table counts characters, and some are two columns wide. */
+	/** Returns a component for cells. A cell is as wide as its column. Ink-table counts characters, but some take two terminal columns. */
 	const cellIn = (toneOf: (column: StillColumn) => Tone) =>
 		function Cell({children, column}: CellProps): ReactElement {
 			const {align = 'left'} = columns[column]!;

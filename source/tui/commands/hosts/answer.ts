@@ -37,7 +37,7 @@ export function hostsPort({ports}: EffectContext): HostsPort {
 
 /**
 Checks that GPUs still belong to the reservation that was shown. Needed for a host that does not support `--lease`, because a change by GPU numbers
-could otherwise affect a reservation of somebody else, or a later one of the same user.
+could otherwise affect the reservation of another user, or a later reservation of the same user.
 
 @throws CanhazgpuError if the GPUs belong to another reservation.
 */
@@ -66,7 +66,7 @@ never changed.
 
 @param words - The command and its flags. They name the reservation by its id, if it has one.
 @param success - The outcome if the host makes the change.
-@throws CanhazgpuError if the connection fails, or if a host with an older version reports another reservation.
+@throws CanhazgpuError if the connection fails, or if the host does not support `--lease` and the reservation has ended.
 */
 export async function changeOnHost(
 	context: EffectContext,

@@ -28,7 +28,7 @@ const unknownCount = 64;
 function formFor({host}: HostLine, state: State, gpus?: readonly number[]): RemoteReserveForm {
 	const nodes = nodesOf(state, host);
 	const lines = gpuLinesOf(state, host);
-	// On a cluster, all GPUs of a reservation are on one node.
+	// On a cluster, all GPUs of a reservation must be on one node.
 	const known = nodes === undefined ? lines.length : Math.max(...nodes.values().map(({length}) => length));
 	const named = gpus?.map((index) => ({index, uuid: undefined}));
 	return formOf(
@@ -36,7 +36,7 @@ function formFor({host}: HostLine, state: State, gpus?: readonly number[]): Remo
 		{host, gpus: named, willWait: false, free: []},
 		reserveFormFields({
 			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
-			// Each host has a policy of its own, which is unknown here. For a cluster, the form offers only requests that every engine supports.
+			// The policy of the other host is unknown here. For a cluster, the form offers only requests that every engine supports.
 			hasShares: nodes === undefined,
 			lacks: nodes && new Set(wishes),
 			models: lines.flatMap(({gpu}) => gpu.gpu_model ?? []),
@@ -69,7 +69,7 @@ function flashOf(
 	};
 }
 
-/** Returns the outcome of a refused request. If an older version does not know a flag, the message names the dialog's field for that flag. */
+/** Returns the outcome of a refused request. If an older version does not know a flag, the hint names the dialog's field for that flag. */
 function refusedReservation(host: string, answer: HostAnswer): Refusal {
 	const flag = unknownFlagIn(answer);
 	if (flag === undefined) {
@@ -105,7 +105,7 @@ async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Prom
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
 }
 
-/** `r`. Also performs the request and draws the dialog of `R`, {@link reserveThisOverHosts}. */
+/** `r`. The dialog of `R` belongs to this command, too: see {@link reserveThisOverHosts}. */
 export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 	name: 'reserve-here',
 	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},

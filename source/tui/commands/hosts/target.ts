@@ -1,4 +1,4 @@
-/** Finds what a key in the host table acts on: the selected line, which belongs to this host or to another. */
+/** The target of a key in the host table: the selected line, which belongs to this host or to another host. */
 import {sanitize} from '../../../format/text/text.js';
 import {allHostLines, holderOf, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
 import {hostLines, selectedHostLine} from '../../state/hosts/rows.js';
@@ -8,7 +8,7 @@ import {noFilter} from '../../state/table/state.js';
 import {reasonAgainstDoing} from '../reasons.js';
 import type {MonitorCommand, MonitorCommandOf} from '../command.js';
 
-/** Returns the state for a key that acts on this host: the GPU is selected, and tags and the filter of the hidden GPU table do not apply. */
+/** Returns a state for the commands of the GPU table: the GPU of the line is selected, and the GPU table has no tags and no filter. */
 const ownState = (state: State, line: HostLine): State => ({
 	...state,
 	gpus: {
@@ -19,14 +19,14 @@ const ownState = (state: State, line: HostLine): State => ({
 	},
 });
 
-/** A command with two variants: on this host it acts as in the GPU table, on other hosts by ssh. */
+/** The two variants of a command. `own` is for this host, as in the GPU table. The other members are for other hosts, by ssh. */
 type Pair<Asking> = {
 	readonly own: Pick<MonitorCommand, 'reasonAgainst' | 'open'>;
 	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;
 	readonly open: (line: HostLine, state: State) => Asking;
 };
 
-/** Combines the two variants of a command by the host of the selected line. The dialog for this host is passed to the command of the GPU table. */
+/** Combines the variants. The host of the selected line decides which is used. The dialog for this host belongs to the command of the GPU table. */
 export const byHost = <Asking extends AskingDialog>({
 	own,
 	reasonAgainst,
@@ -62,7 +62,7 @@ export type RemoteHolding = {
 	readonly label: string | undefined;
 };
 
-/** Matches safe ids. An id comes from another host and becomes a word of a command, so it is checked. */
+/** Matches safe ids. Ids are checked, because they come from another host and become part of a shell command. */
 const leaseIdPattern = /^\w[\w\-]{0,63}$/v;
 
 export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [gpu.gpu_id]): RemoteHolding => ({
@@ -99,7 +99,7 @@ export function reasonAgainstHeld(line: HostLine, action: 'release' | 'extend'):
 export const gpuLinesOf = (state: State, host: string): readonly GpuLine[] =>
 	allHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host) as readonly GpuLine[];
 
-/** Returns the GPUs of a cluster by node. Undefined for a host that has GPUs of its own, or whose GPUs are unknown. */
+/** Returns the GPUs of a cluster by node. Undefined for a host that is not a cluster, or whose GPUs are unknown. */
 export function nodesOf(state: State, host: string): ReadonlyMap<string, readonly GpuLine[]> | undefined {
 	const nodes = Map.groupBy(
 		gpuLinesOf(state, host).filter(({gpu}) => gpu.node !== undefined),

@@ -19,7 +19,7 @@ export function ownProcesses(state: State): readonly GpuProcess[] {
 Scans the GPUs, and asks the kernel about the processes on the GPUs `indices`. The readings on the screen are not used, because another account may
 have published them.
 
-@param shown - Pids to ask about even if the scan does not list them.
+@param shown - Pids of processes on the screen. The kernel is also asked about those that the scan does not list.
 */
 export async function scanProcesses(
 	{gpus, clock}: Pick<World, 'gpus' | 'clock'>,
@@ -30,7 +30,7 @@ export async function scanProcesses(
 	const startedAtMs = clock.monotonicMs();
 	let observation = await gpus.observe();
 	if (observation.takenAtMs < startedAtMs) {
-		// Scans twice, because the first answer may be an earlier scan that was cached.
+		// The first answer was an older, cached scan.
 		observation = await gpus.observe();
 	}
 

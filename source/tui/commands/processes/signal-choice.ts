@@ -20,7 +20,7 @@ export const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies reado
 /** A process on a GPU, as this monitor's own scan found it. */
 export type Target = {readonly gpu: number; readonly process: GpuProcess};
 
-/** The dialog's choice: a signal, and which of the targets get it: one of them, or all. */
+/** The choices in the dialog: the signal, and whether one target or all targets get the signal. */
 type Signal = {
 	readonly targets: readonly Target[];
 	readonly chosen: number;
@@ -114,7 +114,7 @@ async function choiceOnGpu({
 		: problemText(shown!.pid, gpus, problem);
 }
 
-/** Returns the tagged or selected processes that belong to the user. Scans first, to be sure that they still do. */
+/** Returns the tagged or selected processes that belong to the user. Scans first, because a pid on the screen may now belong to another process. */
 async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promise<SignalChoice | string | undefined> {
 	const chosen = processTable.chosen(getState());
 	const own = chosen.filter((row) => isOwn(row, getState()));

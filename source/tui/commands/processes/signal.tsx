@@ -83,7 +83,7 @@ export const signal = defineCommand<SignalChoice>({
 		help: ['Queue and processes', 'signal your process'],
 		footer: ['K', 'Kill', 5],
 	},
-	// Signals can be sent whatever the state of the pool is.
+	// Signals can be sent even while the store is unreachable.
 	reasonAgainst: firstReason(reasonAgainstDoing, reasonAgainstProcesses),
 	async begin(context) {
 		const opened = await signalChoiceFor(context);

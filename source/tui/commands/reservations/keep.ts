@@ -1,4 +1,4 @@
-/** `E`: keeps the user's idle GPUs that would go back to the pool. */
+/** `E`: keeps the user's idle GPUs, which would otherwise go back to the pool. */
 import {extend as extendLeases} from '../../../core/operations/reservations.js';
 import {offeredKeepSeconds} from '../../../core/rules/policy/idle-rules.js';
 import {longDuration, typedDuration} from '../../../format/text/durations.js';

@@ -29,11 +29,11 @@ const holdingText = ({lease}: HeldPart, now: number): string =>
 		endText(lease, now),
 	].join(', ');
 
-/** The lines of the dialog that are not groups, on the smallest screen. */
+/** Number of lines in the dialog that are not groups, on the smallest screen. */
 const otherLines = 13;
 const mostGroups = 6;
 
-/** Shows a line for each group. For groups that do not fit, shows only their number. */
+/** Shows a line for each group. If not all groups fit, also shows the number of the other GPUs. */
 function Groups({targets, now}: {readonly targets: readonly HeldPart[]; readonly now: number}): ReactElement {
 	const {rows} = useMonitor(({size}) => size);
 	const groups = Map.groupBy(targets, (target) => holdingText(target, now))

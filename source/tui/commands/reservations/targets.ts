@@ -12,7 +12,7 @@ import {failed, succeeded, warning, type Done} from '../command.js';
 /** A chosen GPU that the command will not change. `reason` is a text that follows the GPU's number, such as `held by bob`. */
 type LeftOut = {readonly index: number; readonly reason: string};
 
-/** The GPUs that a command will change (at least one), and the chosen GPUs that it will not change, as of when the dialog was opened. */
+/** The GPUs that a command will change, and the chosen GPUs that it will not change. Computed when the dialog opens. */
 export type Targets = {
 	readonly targets: readonly HeldPart[];
 	readonly leftOut: readonly LeftOut[];
@@ -44,7 +44,7 @@ export function reservationGpus(state: State): readonly number[] {
 				.map(({index}) => index);
 }
 
-/** Returns the chosen GPUs. If an engine can only release whole reservations, adds the other GPUs of their reservations. */
+/** Returns the chosen GPUs. If an engine can only release whole reservations, adds all other GPUs of these reservations. */
 function releasedGpus(state: State): readonly number[] {
 	const chosen = chosenGpus(state);
 	if (state.settings.lacks?.has('partial-release') !== true) {
@@ -68,7 +68,7 @@ export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly
 				.map(({index}) => index);
 }
 
-/** Why a command does not change GPUs: what their state is, and what follows from it for one GPU and for several. */
+/** Why a command does not change a GPU. `what` describes the GPU. `why` and `whyOfSeveral` end a message about one GPU or about several GPUs. */
 type Hindrance = {readonly what: string; readonly why: string; readonly whyOfSeveral: string};
 
 function hindrance(lease: Lease | undefined, {settings}: State, action: LeaseAction): Hindrance | undefined {
@@ -120,7 +120,7 @@ export function targetsOf(state: State, action: LeaseAction): Targets {
 	return {targets, leftOut, namedLeaseId: namedLeaseIdOf(state, targets)};
 }
 
-/** Returns the GPUs that are not changed as text, such as `1,3 not reserved; 4 held by bob`. */
+/** Returns a text about the GPUs that are not changed, such as `1,3 not reserved; 4 held by bob`. */
 export const leftOutText = (leftOut: readonly LeftOut[]): string =>
 	Array.from(
 		Map.groupBy(leftOut, ({reason}) => reason),
@@ -176,7 +176,7 @@ type Change = Pick<Targets, 'targets' | 'namedLeaseId'> & {
 	readonly flags?: readonly string[];
 };
 
-/** Returns the outcome of a change of several GPUs. Leases that have ended or now belong to somebody else were not changed. */
+/** Returns the outcome of a command. `notYours` are GPUs that were not changed, because their lease has ended or now belongs to somebody else. */
 export function outcomeOfTargets(
 	action: LeaseAction,
 	{word, targets, namedLeaseId, changed, notYours, addition = '', flags = []}: Change,

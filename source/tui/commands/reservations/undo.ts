@@ -19,7 +19,7 @@ export const undo = defineCommand({
 	),
 	async perform({world, store: {getState, dispatch}}) {
 		const {undo: undoable, settings} = getState();
-		// Further key presses are ignored.
+		// Forgets the release, so that it is not undone twice.
 		dispatch({kind: 'undo-began'});
 		const {text, done} = undoneText(await undoRelease(world, settings.requester, undoable!.released));
 		return answers[done](text);

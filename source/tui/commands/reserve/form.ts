@@ -37,7 +37,7 @@ type Wanted = {
 
 export type ReserveForm = Form<Wanted>;
 
-/** Adds to the hint of a field the monitor's keys for it. */
+/** Adds the monitor's keys for a field to the field's hint. */
 const withKeys = (field: ReserveField): ReserveField => {
 	const {kind, hint, follow} = field;
 	if (kind !== 'count') {
@@ -67,7 +67,7 @@ function usualSecondsOf({settings: {requester, groupsAmong = () => []}, snapshot
 	return snapshot && defaultSeconds(limitsOf(snapshot, requester, groupsAmong));
 }
 
-/** Returns the requirements for whole GPUs. Returns none while the text is invalid. */
+/** Returns the requirements for whole GPUs. While the text is invalid, returns no requirements. */
 function wholeNeedOf(needs: string): Need {
 	try {
 		const {mig: _, ...need} = parseNeeds(needs).need ?? {};
@@ -77,7 +77,7 @@ function wholeNeedOf(needs: string): Need {
 	}
 }
 
-/** Returns how many whole GPUs one request with these requirements can have. Ignores requirements that no GPU meets. */
+/** Returns how many whole GPUs one request with these requirements can get. If no GPU meets the requirements, ignores them. */
 function gpuCountFor(state: State, needs: string): number {
 	const {observation} = latestOf(state);
 	if (observation === undefined || state.settings.lacks !== undefined) {
@@ -132,7 +132,7 @@ export type Reservation = {
 	readonly durationSeconds: number;
 	readonly note?: string;
 	readonly force: boolean;
-	/** Requirements that apply if no GPUs were chosen. */
+	/** The requirements, for a request without chosen GPUs. */
 	readonly need?: Need;
 	readonly strategy?: StrategyName;
 };

@@ -60,7 +60,7 @@ export async function reserveNow(world: EngineWorld, requester: Requester, reser
 				}
 			: {kind: 'done', flash: grantedFlash(answer, reservation)};
 	} catch (error) {
-		// If GPUs are short, an engine's error has a hint about flags. In the monitor, a key makes the request wait instead.
+		// If too few GPUs are free, an engine's error suggests flags. Here, the user presses a key to wait instead.
 		if (world.engine !== undefined && error instanceof CanhazgpuError && error.code === 'unavailable') {
 			return {kind: 'refused', complaint: {message: sanitize(error.message), hint: '', canWait: true}};
 		}
@@ -98,13 +98,13 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	const {gpus, willWait, freeIds, free, complaint} = dialog;
 	const action = willWait ? 'Wait for' : 'Reserve';
-	// Only a request without needs, a share or force can be compared with the number of free GPUs.
+	// With needs, a share or force, the request cannot be compared with the number of free GPUs.
 	const wantsAny = ['needs', 'share', 'force'].every((name) => valueOf(dialog, name) === '');
 	const holds = wantsAny && freeIds !== undefined && Number(valueOf(dialog, 'count')) > freeIds.length;
 	const consequence = holds
 		? 'Waits while this monitor runs, holding what it gets.'
 		: 'Reserves now, or waits while this monitor runs.';
-	// A refusal contains the same information, and its text needs the space.
+	// The text of a refusal says the same, and needs the space.
 	const lines = complaint === undefined ? [...(willWait ? [consequence] : []), ...free] : [];
 	return (
 		<FormDialog
@@ -122,7 +122,7 @@ function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	);
 }
 
-/** Reserves GPUs now, or waits for them in the queue if the user wants to. Also performs the requests of the other keys. */
+/** Reserves GPUs now, or waits for them in the queue if the user wants to. The forms of `w` and `R` belong to this command, too. */
 export const reserve = defineCommand<ReserveForm>({
 	name: 'reserve',
 	keys: {
@@ -146,11 +146,11 @@ export const reserve = defineCommand<ReserveForm>({
 	Dialog: ReserveDialog,
 });
 
-/** Returns why GPUs cannot be chosen by number: some engines choose the GPUs themselves. */
+/** Returns why GPUs cannot be chosen by number. Undefined if they can. Some engines choose the GPUs themselves. */
 const reasonAgainstNaming = ({settings: {lacks}}: State): string | undefined =>
 	lacks?.has('ids') === true ? 'GPUs are chosen for you here: press r and say how many' : undefined;
 
-/** The reasons against, and the dialog for, reserving exactly the chosen GPUs. */
+/** Members of a command that reserves exactly the chosen GPUs. */
 export const reserveThese = {
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, reasonAgainstNaming, (state) => {
 		// A shared GPU does not count as taken, because there may be room for another share.

@@ -1,4 +1,4 @@
-/** The panel about the selected GPU. Shows everything that its row in the table does not show. */
+/** The panel about the selected GPU. Shows everything that the table does not show. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
@@ -79,7 +79,7 @@ function amongText(index: number, state: State): string {
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
 }
 
-/** Shows the most important fact if the panel has only a title line: the largest process, when the idle GPU goes back, or the holder. */
+/** Shows the most important fact in a panel without other lines: the largest process, when the idle GPU goes back, or the holder. */
 function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
 	const [first] = byMemory(row.processes);
 	if (first === undefined) {

@@ -69,7 +69,7 @@ export function Instance({gpu, instance}: {readonly gpu: number; readonly instan
 const amount = (word: string, value: number | undefined, unit: string): string | undefined =>
 	value === undefined ? undefined : `${word} ${Math.round(value)}${unit}`;
 
-/** Returns facts that rarely change. Returns undefined if none is known. */
+/** Returns facts that rarely change. Returns undefined if no such fact is known. */
 export function factsText(reading: GpuReading | undefined, driverVersion: string | undefined): string | undefined {
 	if (reading === undefined) {
 		return undefined;
@@ -84,7 +84,7 @@ export function factsText(reading: GpuReading | undefined, driverVersion: string
 		computeMode === 'Default' ? undefined : computeMode,
 		pciBusId === undefined ? undefined : shortBusId(pciBusId),
 		driverVersion === undefined ? undefined : `driver ${driverVersion}`,
-		// The longest fact comes last. If it is cut off, `Y` still copies it completely.
+		// The UUID comes last, because it is the longest fact. If it is cut off, `Y` still copies all of it.
 		uuid,
 	].filter((fact) => fact !== undefined && fact !== '');
 	return facts.length === 0 ? undefined : facts.map((fact) => sanitize(fact!)).join('  ');

@@ -24,10 +24,10 @@ const gap = 2;
 /** Minimum width of the panel for two graphs side by side. */
 const leastForTwo = 64;
 
-/** The size of a panel in which graphs of the load history are one above the other, so that each has the whole width: high and narrow. */
+/** The size of a tall, narrow panel, in which the graphs of the load history are one above the other and have the whole width. */
 const stacked = {leastRows: 10, mostWidth: 120} as const;
 
-/** Returns all reservations in the time range that was read, including those that continue now. */
+/** Returns the past reservations in the time range that was read, and the current reservations. */
 const usageOf = remembering(
 	({past, snapshot}: State) => [past, snapshot],
 	({past, snapshot}): readonly UsageRecord[] => [
@@ -38,7 +38,7 @@ const usageOf = remembering(
 
 type Holder = {readonly name: string; readonly isMine: boolean; readonly columns: number};
 
-/** Returns the holders of the GPU in order of time, with the columns of the graph in which they held it. */
+/** Returns the holders of the GPU in order of time, each with the number of graph columns that they fill. */
 function holdersOf(state: State, row: StatusRow, range: PastRange, columns: number): readonly Holder[] {
 	const {nowMs, spanMs} = shownHistory(state, row, range);
 	const {account} = state.settings.requester;
@@ -153,7 +153,7 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 		);
 	};
 
-	// Each graph has two more lines: the holders and the time axis.
+	// Two more lines belong to each graph: the holders and the time axis.
 	const upper = isStacked ? Math.ceil((rows - 4) / 2) : height;
 	return (
 		<Box flexDirection={isStacked ? 'column' : 'row'} columnGap={gap}>

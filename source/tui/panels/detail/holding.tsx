@@ -17,7 +17,7 @@ import {noteText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} f
 
 type Held = Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>;
 
-/** Returns when a reservation ends: at a time, or with its job. */
+/** Returns a text about the end of a reservation, such as `ends when 4711 exits  heartbeat 3s`. */
 function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: State): string {
 	const end =
 		remainingSeconds === undefined

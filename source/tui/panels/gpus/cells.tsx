@@ -1,4 +1,4 @@
-/** The larger cells of the GPU table. The short ones are in `columns.tsx`. */
+/** The larger cells of the GPU table. The short cells are in `columns.tsx`. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {seriesOf} from '../../../core/live/utilization-history.js';

@@ -20,8 +20,8 @@ import {isRepeated} from './cells.js';
 import {gpuColumns} from './columns.js';
 
 /**
-Columns that shrink or disappear if space is short, in this order. The GPU, its state, its owner and its load always stay. A load of 8 or 4 terminal
-columns is only a number, without a bar.
+Columns that shrink or disappear if space is short, in this order. The GPU, its state, its owner and its load always stay. A load that is only 8 or 4
+terminal columns wide is a number without a bar.
 */
 const sacrifices: ReadonlyArray<Sacrifice<GpuColumnName>> = [
 	['note', 0],
@@ -44,14 +44,14 @@ const sacrifices: ReadonlyArray<Sacrifice<GpuColumnName>> = [
 	['owner', 4],
 ];
 
-/** The rounds in which the columns share spare width. A column without a width for a round doesn't grow in it. */
+/** The rounds in which the columns share spare width. A column without a width for a round does not grow in that round. */
 const growth = Array.from(
 	{length: Math.max(...gpuColumnNames.map((name) => gpuColumns[name].growth?.length ?? 0))},
 	(_, round): GrowthRound<GpuColumnName> =>
 		Object.fromEntries(gpuColumnNames.map((name) => [name, gpuColumns[name].growth?.[round]])),
 );
 
-/** The facts that the choice of columns depends on, besides the width. None changes when users come and go, so columns do not jump. */
+/** The facts, other than the width, that decide which columns fit. */
 type GpuColumnNeeds = {
 	readonly chosen?: readonly GpuColumnName[];
 	/** Length of the longest list of GPUs in a row. */
@@ -60,7 +60,7 @@ type GpuColumnNeeds = {
 	readonly model?: number;
 };
 
-/** Maximum width of a list of GPUs. A longer list is shortened before the number of GPUs at its end. */
+/** Maximum width of a list of GPUs. A longer list is shortened, but still ends in the number of GPUs. */
 const mostGpuWidth = 14;
 const leastModelWidth = 5;
 const mostModelWidth = 24;

@@ -35,8 +35,8 @@ function largestText({processes, reading}: StatusRow): string | undefined {
 }
 
 /**
-Shows, in this order of importance: users without a right to the GPU, processes left by an ended job, users who share it, when the GPU goes back or since
-when it is parked, its largest process, or until when the unused GPU is kept.
+Shows the first of these that exists: users without a right to the GPU, processes left by an ended job, users who share the GPU, when the GPU goes
+back or since when it is parked, the largest process, or until when the unused GPU is kept.
 */
 export function Usage({row, width = Infinity}: {readonly row: TableRow; readonly width?: number}): ReactElement {
 	const [squatter] = byMemory(row.squatters);

@@ -15,7 +15,7 @@ type HostColumnName =
 
 type HostColumn = Pick<TableColumn<HostLine>, 'title' | 'width' | 'align'> & {
 	readonly Cell: ComponentType<{readonly line: GpuLine; readonly width: number}>;
-	/** The cell in the subtotals of a host. Without it, the subtotals leave the column empty. */
+	/** The cell in the subtotals of a host. If undefined, the subtotals leave the column empty. */
 	readonly Total?: ComponentType<{readonly line: TotalLine; readonly width: number}>;
 };
 

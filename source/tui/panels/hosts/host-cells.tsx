@@ -46,7 +46,7 @@ export function End({line: {gpu, state, atMs}}: Properties): ReactElement {
 	);
 }
 
-/** Returns which GPU of its node this is, on a cluster. On other hosts, returns the number of MIG instances. */
+/** On a cluster, returns the place of a GPU, such as `GPU 1 of box2`. On other hosts, returns the number of MIG instances. */
 function placeText({mig_instances: instances, node, node_gpu_id: index}: GpuLine['gpu']): string | undefined {
 	return node === undefined
 		? migText({isMigEnabled: instances !== undefined, migInstances: instances})
@@ -102,7 +102,7 @@ export function Process({line: {gpu, state}, width}: Properties): ReactElement {
 	);
 }
 
-/** Shows the state of a GPU. A question mark means that the host does not answer any longer, so that the state is its last known one. */
+/** Shows the state of a GPU. If the host no longer answers, a question mark follows the last known state. */
 export function State({line: {gpu, state, isLast}, width}: Properties): ReactElement {
 	const words = state === 'idle' ? idleWord(gpu.idle_seconds) : states[state].short;
 	return <Label tone={stateTones[state]}>{isLast ? `${truncate(words, width - 1)}?` : words}</Label>;

@@ -25,7 +25,7 @@ import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {Label} from '../../widgets/label.js';
 
-/** The columns of the queue. If there is no room for `blockedBy` (the reservations that an entry waits for), they are listed below the rows. */
+/** The columns of the queue. `blockedBy` has the reservations that an entry waits for. If it does not fit, they are listed below the rows. */
 export type QueueColumnName = 'position' | 'user' | 'want' | 'got' | 'waited' | 'estimate' | 'note' | 'blockedBy';
 
 /** The columns whose width depends on their longest value. */
@@ -94,7 +94,7 @@ function estimateText(row: QueueRow): string {
 export const blockersOf = ({blockers}: QueueRow, state: State): string =>
 	blockersText(blockers, storeNow(state) ?? 0, (seconds) => clockText(seconds, state));
 
-/** Returns what an entry waits for. If it is no reservation, returns a reason such as `GPU 3: used by zoe without a reservation`. */
+/** Returns what an entry waits for. If that is not a reservation, returns a reason such as `GPU 3: used by zoe without a reservation`. */
 function blockedByText(row: QueueRow, state: State): string {
 	const limit = limitText(row);
 	if (limit !== undefined) {
@@ -138,7 +138,7 @@ export const queueCells = Object.fromEntries(
 	Object.entries(queueColumns).map(([name, column]) => [name, cellOf(column)]),
 ) as Readonly<Record<QueueColumnName, ComponentType<CellProperties<QueueRow>>>>;
 
-/** Returns the width of the longest value of each measured column, as a list with one element. */
+/** Returns the width of the longest value of each measured column. A list with one element, because `keepingEqual` compares lists. */
 export const queueNeeds = keepingEqual(
 	remembering(
 		(state: State) => [waitingOf(state), severalLabels(state)],

@@ -67,7 +67,7 @@ function fittingColumns(
 
 	const halves: ReadonlyArray<GrowthRound<QueueColumnName>> = [{user: 16, want: 16}, {want: 16}];
 	const columns = fit(halves);
-	// If the name or the request is cut off, it gets the space that the other one does not need.
+	// If the name or the request is cut off, that column gets the space that the other column does not need.
 	const isCut = columns.some(
 		({name, width: room}) => (name === 'user' && room < user) || (name === 'want' && room < want),
 	);

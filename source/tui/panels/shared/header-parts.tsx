@@ -53,7 +53,7 @@ type CountsProperties = {
 	readonly free: FreeGpus;
 	readonly counts: Readonly<Record<Counted, number>>;
 	readonly isShort: boolean;
-	/** Whether the GPUs were scanned. Otherwise, GPUs with errors are only unknown. Defaults to true. */
+	/** Whether the GPUs were scanned. If false, GPUs with errors are called unknown. Defaults to true. */
 	readonly isScanned?: boolean;
 	/** The counts that are also shown if they are zero. */
 	readonly always: readonly Counted[];

@@ -21,7 +21,7 @@ type Properties = PanelProperties & {
 	readonly about?: string;
 	/** The rest of the title, such as the order of a table. */
 	readonly beside?: ReactNode;
-	/** A text at the right end of the title: which rows are in view. */
+	/** A text at the right end of the title, such as which rows are in view. */
 	readonly end?: string;
 	readonly children?: ReactNode;
 };
@@ -69,7 +69,7 @@ export const rangeText = (from: number, to: number, total: number): string =>
 export const firstLine = (scroll: number, total: number, rows: number): number =>
 	Math.max(0, Math.min(scroll, total - rows));
 
-/** Returns which lines of a panel are in view. Corrects its scroll position if it is beyond the last line. `total` is undefined while it is unknown. */
+/** Returns which lines of a panel are in view. Corrects a scroll position beyond the last line. `total` is undefined until it is known. */
 export function useScroll(panel: ScrollingPanel, total: number | undefined, rows: number) {
 	const dispatch = useDispatch();
 	const beyond = useMonitor(({panels}) => panels.scroll[panel]);

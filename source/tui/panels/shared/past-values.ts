@@ -1,4 +1,4 @@
-/** The values of graphs: what this monitor has recorded itself, or for longer time ranges the load history of the pool. */
+/** The values of graphs: the samples of this monitor or, for longer time ranges, the load history of the pool. */
 import {pastHistory, seriesOf, type UtilizationHistory} from '../../../core/live/utilization-history.js';
 import {loadName} from '../../../core/rules/pool/load-minutes.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
@@ -8,10 +8,10 @@ import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {tagOf} from '../../state/gpus/fold.js';
 
-/** The samples up to `nowMs`. That time is in milliseconds on the same clock as the samples. */
+/** The samples up to `nowMs`, a time in ms on the clock of the samples. */
 type ShownHistory = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};
 
-/** The converted load history, by time range and GPU. Emptied when another minute or scan arrives. */
+/** The converted load history, by time range and GPU. Emptied when a new minute or a new scan arrives. */
 const keptOf = remembering(
 	({past, history, snapshot, snapshotAtMs}: State) => [past, history, snapshot, snapshotAtMs],
 	() => new Map<string, UtilizationHistory>(),
@@ -33,7 +33,7 @@ function keptFor(state: State, {index, reading}: StatusRow, range: PastRange): U
 	return kept;
 }
 
-/** Shorter time ranges for the graphs of a monitor that was started only now. */
+/** Shorter time ranges for the graphs of a monitor that has just been started. */
 const shortSpansMs = [30_000, 60_000, 120_000];
 
 /** Returns the shortest time range that shows all samples, so that the graphs of a new monitor are not almost empty. */

@@ -24,7 +24,7 @@ type LoadProperties = {
 	/** The filled part of the bar, from 0 to 1. */
 	readonly share: number;
 	readonly text: string;
-	/** Width in terminal columns. If it is small, only the text is shown. */
+	/** Width in terminal columns. If the width is small, only the text is shown. */
 	readonly width: number;
 };
 

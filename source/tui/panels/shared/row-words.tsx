@@ -17,7 +17,7 @@ import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 
-/** If less than this time is left of a reservation, its end is highlighted. */
+/** The end of a reservation is highlighted if less time than this remains. */
 const soonSeconds = 15 * 60;
 
 const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && row.problem === cautionOf(row);
@@ -25,7 +25,7 @@ const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && ro
 /** Returns the fault of a GPU for its row in the table. A drain is not treated as a fault. */
 export const faultOf = (row: StatusRow): string | undefined => (isDrainedOnly(row) ? undefined : row.problem);
 
-/** Returns a fault of a GPU that is neither its drain nor a health problem. */
+/** Returns the fault of a GPU. Undefined if that fault is only a drain or a health problem. */
 export function otherFaultOf(row: StatusRow): string | undefined {
 	const {problem, use, health} = row;
 	if (problem === undefined || problem === cautionOf(row)) {
@@ -93,14 +93,14 @@ export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
 
 export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => noteWords(lease ?? {});
 
-/** Whether the GPU tool cannot see all processes, as in a container. If it shows no processes, the GPU may still be in use. */
+/** Whether the GPU tool cannot see all processes, as in a container. Such a GPU may be in use even if no processes are shown. */
 export const areProcessesHidden = ({reading}: StatusRow): boolean =>
 	reading !== undefined &&
 	reading.failure === undefined &&
 	reading.processes === undefined &&
 	reading.isUnread !== true;
 
-/** Returns which GPU of which node this is, on a cluster, such as `GPU 1 of box2`. */
+/** Returns the place of a GPU on a cluster, such as `GPU 1 of box2`. */
 export const placeText = ({reading}: StatusRow): string | undefined =>
 	reading?.place && `GPU ${reading.place.gpu} of ${sanitize(reading.place.node)}`;
 
@@ -113,7 +113,7 @@ export const TimeLeft = ({seconds}: {readonly seconds: number}): ReactElement =>
 	<Label tone={isSoon(seconds) ? 'warning' : 'plain'}>{timeLeftText(seconds)}</Label>
 );
 
-/** Returns when a reservation ends: the time that remains, or that it ends with its job. */
+/** Returns the remaining time of a reservation, or that the reservation ends with its job. */
 export function endText({lease, remainingSeconds}: Pick<StatusRow, 'lease' | 'remainingSeconds'>): string {
 	if (lease === undefined) {
 		return '-';
@@ -189,7 +189,7 @@ function marksOf({warning, parked, isBeyondLimit}: ShortProperties['row'], isNar
 		.join(', ');
 }
 
-/** Shows `goes back at 12:04`, `parked 3h` or `kept until 18:00`, or less in a narrow column. */
+/** Shows `goes back at 12:04`, `parked 3h` or `kept until 18:00`. In a narrow column, the text is shorter. */
 export function ShortIdleWords({row, width, words}: ShortProperties): ReactElement | undefined {
 	const {keepUntil} = row;
 	const isNarrow = width < wideColumns;

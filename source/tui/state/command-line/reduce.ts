@@ -12,7 +12,7 @@ export const withText = (prompt: CommandPrompt, field: TextField): CommandPrompt
 	complaint: undefined,
 });
 
-/** Shows an earlier line of the history, or a later one, down to the text that was being typed. */
+/** Shows the previous or the next line of the history. The text that was being typed comes after the last line. */
 function recall(prompt: CommandPrompt, by: 1 | -1): CommandPrompt {
 	const {history, historyIndex: index = history.length, field} = prompt;
 	const next = index + by;
@@ -64,7 +64,7 @@ function chosenBy(output: Output, state: State, by: number): Output {
 	const index = Math.max(0, Math.min(lines.indexOf(output.chosen!) + by, lines.length - 1));
 	const chosen = lines[index]!;
 	const rows = outputRowsOf(state);
-	// If the first line that can be chosen is chosen, also shows the lines above it.
+	// Scrolls to the top for the first line that can be chosen, so that the heading above is visible.
 	const top = index === 0 ? 0 : Math.max(chosen - rows + 1, Math.min(output.top, chosen));
 	return {...output, chosen, top};
 }

@@ -59,8 +59,8 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 const lastTop = (lines: readonly string[], rows: number): number => Math.max(0, lines.length - rows);
 
 /**
-Replaces the lines of an output. Chooses the line whose command line was chosen before, or else the first line that can be chosen. If the output
-follows its end, keeps the lines while the user reads earlier ones.
+Replaces the lines of an output. The line with the same command line stays chosen. If there is none, chooses the first line that can be chosen. If
+`isTail` is set, changes nothing while the last line is not in view.
 */
 export function withPage(
 	output: Output,

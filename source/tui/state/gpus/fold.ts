@@ -87,7 +87,7 @@ function foldedReading(first: GpuReading, readings: readonly GpuReading[]): GpuR
 
 const order: Readonly<Record<ShownState, number>> = {error: 0, drained: 1, unreserved: 2, 'in-use': 3, available: 4};
 
-/** Returns the urgency of a GPU's state, as a number that is smallest for the most urgent. A folded row shows its most urgent GPU. */
+/** Returns a number for the urgency of a GPU's state. The most urgent state has the smallest number. A folded row shows its most urgent GPU. */
 const urgencyOf = (row: StatusRow): number => 2 * order[shownStateOf(row)] + (row.problem === undefined ? 1 : 0);
 
 function foldedRow(members: readonly StatusRow[]): TableRow {
@@ -119,6 +119,6 @@ export function folded(rows: readonly StatusRow[]): readonly TableRow[] {
 		.toArray();
 }
 
-/** Returns the key under which a GPU is tagged and its history is stored: its UUID. While the UUID is unknown, uses the index. */
+/** Returns the key of a GPU for its tag and its history: the UUID or, while the UUID is unknown, the index. */
 export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
 	reading?.uuid ?? `#${index}`;

@@ -8,7 +8,7 @@ import {rowsOf, storeNow, type State} from '../state.js';
 
 type IdleGpu = HeldPart & {readonly warning: Warning};
 
-/** Returns the user's GPUs that go back to the pool unless they are used or kept. The first ones to go back come first. */
+/** Returns the user's GPUs that go back to the pool unless they are used or kept, earliest first. */
 export const ownIdleGpus = remembering(
 	(state: State) => [rowsOf(state)],
 	(state): readonly IdleGpu[] =>
@@ -36,7 +36,7 @@ export function ownIdleWords(state: State): string | undefined {
 	return others === 0 ? text : `${text} (and ${others} more later)`;
 }
 
-/** Returns the warning that the user holds more GPUs than the limit allows, with those that go back to the pool first. Undefined if none go back. */
+/** Returns the warning that the user exceeds the limit. The warning names the GPUs that go back to the pool first. Undefined if none go back. */
 export function ownLimitWords(state: State): string | undefined {
 	const own = rowsOf(state).flatMap(({index, lease, beyondLimit}) =>
 		beyondLimit?.deadline === undefined || lease === undefined || !owns(state.settings.requester, lease)

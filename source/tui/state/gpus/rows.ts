@@ -49,7 +49,7 @@ function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> 
 	return first;
 }
 
-/** Returns how rows with equal values are sorted: by index. If the table is sorted by owner, the GPUs of a reservation stay together. */
+/** Returns a comparison of rows with equal values. It sorts by index, but keeps reservations together if the table is sorted by owner. */
 function tieOf(rows: readonly StatusRow[], {by}: SortBy): (a: StatusRow, b: StatusRow) => number {
 	const first = by === 'owner' ? firstOfLeases(rows) : undefined;
 	const positionOf = ({lease, index}: StatusRow): number => first?.get(lease?.leaseId ?? '') ?? index;
@@ -114,7 +114,7 @@ export function selectedRow(state: State): StatusRow | undefined {
 
 const gpusOf = (row: TableRow): readonly number[] => membersOf(row).map(({index}) => index);
 
-/** Returns the indices of the tagged GPUs, in order. Includes those that the filter hides. */
+/** Returns the indices of the tagged GPUs, in order. Includes GPUs that the filter hides. */
 export const taggedGpus = (state: State): readonly number[] => gpuTable.tagged(state).map(({index}) => index);
 
 export function selectedGpus(state: State): readonly number[] {

@@ -13,7 +13,7 @@ import {monitorStateOf} from '../gpus/row-state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 
-/** Matches the address in an error of ssh. It is removed, because the line already names the host. */
+/** Matches the address in an error of ssh, which is removed because the line already names the host. */
 const sshPlace = /^ssh: connect to host \S+ port \d+: /v;
 
 type LineOf<More> = More & {
@@ -29,7 +29,7 @@ export type GpuLine = LineOf<{
 	readonly state: MonitorState;
 	/** When the values were reported, by the monitor's clock. */
 	readonly atMs: number;
-	/** Whether the host does not answer any longer, so that the values are its last ones. */
+	/** Whether the values are the last known ones, because the host no longer answers. */
 	readonly isLast: boolean;
 }>;
 
@@ -37,7 +37,7 @@ export type NoteLine = LineOf<{
 	readonly kind: 'note';
 	readonly words: string;
 	readonly level: 'asking' | 'problem' | 'remark';
-	/** When a host that now fails last reported values, by the monitor's clock. */
+	/** When a failing host last reported values, by the monitor's clock. */
 	readonly valuesAtMs?: number;
 }>;
 
@@ -61,7 +61,7 @@ export type TotalLine = LineOf<{
 
 export type HostLine = GpuLine | NoteLine | TotalLine;
 
-/** Returns the name that is shown as the host. On a cluster, it is the node of the GPU, because this host itself has no GPU. */
+/** Returns the name that is shown as the host. If this host is a cluster, that is the node of the GPU. */
 export const namedHost = (line: HostLine): string =>
 	line.kind === 'gpu' && line.isOwn ? (line.gpu.node ?? line.host) : line.host;
 
@@ -84,7 +84,7 @@ export const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
 ];
 
-/** Whether a GPU is idle, as in that host's own table. A host without a monitor reports no idle time, but reports whether the GPU is in use. */
+/** Whether a GPU is idle, by the same rule as in the host's own table. A host that reports no idle time still reports whether the GPU is in use. */
 const isIdle = ({
 	reservation_type: type,
 	duration,
@@ -135,7 +135,7 @@ const noteLine = (
 	more: Partial<NoteLine> = {},
 ): readonly NoteLine[] => [{kind: 'note', key: host, host, isOwn: false, words, level, ...more}];
 
-/** This host's GPUs, in the form in which other hosts report their GPUs. Cached, so that they are not converted again every second. */
+/** This host's GPUs, converted to the form in which other hosts report theirs. Cached, because the conversion would otherwise run every second. */
 const ownGpus = remembering(
 	(state: State) => [state.snapshot, state.observation, state.settings],
 	(state) => {
@@ -199,7 +199,7 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 	];
 }
 
-/** All lines, without the filter: those of this host, then those of the other hosts in the order of the setting `remote_hosts`. */
+/** All lines, also those that the filter hides. This host comes first, then the other hosts in the order of the setting `remote_hosts`. */
 export const allHostLines = remembering(
 	(state: State) => [ownGpus(state), state.scanFailure, state.connection.kind, state.seenHosts],
 	(state): readonly HostLine[] => {

@@ -32,7 +32,7 @@ const textOf = (line: HostLine): string => {
 	].join(' ');
 };
 
-/** Whether nobody holds the GPU, so that there is no reservation that could end. */
+/** Whether nobody holds the GPU, so that no reservation can end. */
 const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
 
 const ofGpu =
@@ -40,7 +40,7 @@ const ofGpu =
 	(line: HostLine): SortValue =>
 		line.kind === 'gpu' ? valueOf(line.gpu, line) : undefined;
 
-/** Returns the values for sorting by host. If the order is inverted, messages about hosts have no value, so that they come last. */
+/** Returns the values for sorting by host. In inverted order, messages about hosts have no value, so that they still come last. */
 function hostValue({hosts}: State, lines: readonly HostLine[]): (line: HostLine) => SortValue {
 	const places = new Map(lines.map((line, index) => [line, index]));
 	return (line) => (line.kind === 'note' && hosts.sort.isInverted ? undefined : places.get(line));
@@ -62,7 +62,7 @@ export const hostTable = tableOf<HostLine>({
 	rowsOf: allHostLines,
 	nest: (lines, state) => (state.hosts.sort.by === 'host' ? withSubtotals(lines, state) : lines),
 	partsOf: (state) => [hostSubtotals(state)],
-	// The first selected row is a GPU.
+	// Ensures that the row that is selected at the start is no subtotal.
 	placeOf: (line, index) => (line.kind === 'total' ? Infinity : index),
 	keysOf: ({key}) => [key],
 	textOf,

@@ -27,7 +27,7 @@ const currentGpuLines = (state: State): readonly GpuLine[] =>
 const ownWaiting = ({connection, snapshot}: State): number =>
 	connection.kind === 'lost' ? 0 : (snapshot?.queue.length ?? 0);
 
-/** The totals over all hosts that answer. The values of other hosts may be outdated. */
+/** The totals of all hosts that answer. Excludes other hosts, because their values may be outdated. */
 export const hostTotals = remembering(
 	(state: State) => [allHostLines(state), state.seenHosts, state.snapshot?.queue, state.connection.kind],
 	(state) => {
@@ -58,7 +58,7 @@ export const hostTotals = remembering(
 	},
 );
 
-/** Returns the subtotals of each host with several GPUs, by the name that is shown. Empty if only one host has GPUs. */
+/** Returns the subtotals of each host with several GPUs, by the shown name of the host. Empty if only one host has GPUs. */
 export const hostSubtotals = remembering(
 	(state: State) => [allHostLines(state), state.seenHosts, state.snapshot?.queue, state.connection.kind],
 	(state): ReadonlyMap<string, TotalLine> => {

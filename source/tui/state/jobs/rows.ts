@@ -13,10 +13,10 @@ const noJobs: readonly JobRow[] = [];
 const secondsOf = ({submitTime, startTime, endTime}: JobRow, now: number): number =>
 	(endTime ?? now) - (startTime ?? submitTime);
 
-/** Returns the rank of a job when sorted by state: running jobs first, then those that wait, then those that have ended. */
+/** Returns the rank of a job for sorting by state: running jobs first, then waiting jobs, then ended jobs. */
 const rankOf = (job: JobRow): number => (isOver(job) ? jobStates.length : -jobStates.indexOf(job.state));
 
-/** Returns the place of a job in the order of submission, because ids such as `7_10` are no numbers. */
+/** Returns a function for the place of a job in the order of submission. Ids cannot be compared, because ids such as `7_10` are no numbers. */
 function placeIn(rows: readonly JobRow[]): (job: JobRow) => number | undefined {
 	const places = new Map(rows.map((job, index) => [job.id, index]));
 	return ({id}) => places.get(id);
@@ -24,7 +24,7 @@ function placeIn(rows: readonly JobRow[]): (job: JobRow) => number | undefined {
 
 const nowOf = (state: State): number => storeNow(state) ?? 0;
 
-/** The table of jobs. Jobs of equal rank stay in the order of submission, except that the job that ended last comes first. */
+/** The table of jobs. Jobs of equal rank are in the order of submission, but among ended jobs, the last one to end comes first. */
 export const jobTable = tableOf<JobRow>({
 	name: 'jobs',
 	noun: 'job',

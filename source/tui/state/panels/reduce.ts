@@ -19,7 +19,7 @@ const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	panels: {...state.panels, ...more},
 });
 
-/** Focuses a panel. A host without a pool has only the host table. If the events lose the focus, they show the newest event again. */
+/** Focuses a panel. A host without a pool has only the host table. If the events lose the focus, scrolls them to the newest event. */
 export function focusPanel(state: State, focus: PanelName): State {
 	if (state.settings.hasNoPool === true && focus !== 'hosts') {
 		return withFlash(state, 'warning', 'This computer has no GPU pool: only other hosts can be shown');
@@ -44,7 +44,7 @@ function focusNeighbour(state: State, step: 1 | -1): State {
 	return hasNoPool === true ? state : focusPanel(state, neighborOf(names, focus, step));
 }
 
-/** A number of lines that is larger than that of any panel. */
+/** A number of lines that no panel reaches. */
 const farthest = Number.MAX_SAFE_INTEGER;
 
 /** Scrolls a panel. If `line` is beyond the last line, a {@link PanelUpdate} corrects the number after the panel was drawn. */
@@ -58,7 +58,7 @@ export const moveIn = (state: State, panel: PanelName, by: number): State =>
 
 const moveBy = (state: State, by: number): State => moveIn(state, state.panels.focus, by);
 
-/** Handles Escape. Clears the tags if there are any, otherwise the filter. If there is neither, returns to the GPUs. */
+/** Handles Escape. Clears the tags. If there are no tags, clears the filter. If there is no filter either, returns to the GPUs. */
 const clearMarks = (state: State): State => focusedTable(state).cleared(state) ?? leavePanel(state);
 
 const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, state.panels.focus));
@@ -84,7 +84,7 @@ const toggleTree = (state: State): State =>
 		state.panels.isTree ? 'Processes are shown as a list' : 'Processes are shown as a tree',
 	);
 
-/** Zooms the focused panel, or shows all panels again. Refuses if the panel is alone on the screen already: the zoom would later hide other panels. */
+/** Zooms the focused panel, or shows all panels again. Refuses if no other panel is shown, because the zoom would hide panels later. */
 function changeZoom(state: State, isZoomed: boolean): State {
 	if (!state.panels.isZoomed && layoutOf(state).alone !== undefined) {
 		return withFlash(state, 'warning', 'This panel always has the whole screen here: Esc goes back to the GPUs');

@@ -28,7 +28,7 @@ export const reportKinds = ['user', 'gpu', 'day', 'model'] as const;
 
 export type ReportKind = (typeof reportKinds)[number];
 
-/** How far back the graphs of a GPU may go, in minutes. */
+/** The time ranges that the user can choose for graphs, in minutes. */
 export const pastRanges = [5, 60, 360, 1440] as const;
 
 export type PastRange = (typeof pastRanges)[number];
@@ -61,7 +61,7 @@ export const initialPanels: PanelsState = {
 export type ShownPast =
 	{readonly kind: 'read'; readonly past: Past} | {readonly kind: 'failed'; readonly reason: string};
 
-/** The time range for which the monitor's own samples are enough. For all other ranges, the store is read. */
+/** The time range for which the monitor's own samples are enough. For longer ranges, the monitor reads the store. */
 export const ownRange: PastRange = 5;
 
 export const rangeWord = (range: PastRange): string => (range < 60 ? `${range}m` : `${range / 60}h`);

@@ -110,7 +110,7 @@ export function asTree<Row extends OnGpu>(
 		}
 	};
 
-	// Processes whose data say that each started the other have no root, so they come last.
+	// Adds processes without a root last. According to their data, each is an ancestor of the other.
 	for (const root of [...(children.get(undefined) ?? []), ...rows]) {
 		place(root);
 	}

@@ -4,7 +4,7 @@ import {neighborOf} from '../ring.js';
 type OneSort = {readonly by: string; readonly isInverted: boolean};
 
 export type SortBy = OneSort & {
-	/** The second column. Without it, rows with equal values are in a fixed order. */
+	/** The second column. If undefined, rows with equal values are in a fixed order. */
 	readonly second?: OneSort;
 };
 
@@ -38,7 +38,7 @@ export function compareIn(sort: OneSort, a: SortValue, b: SortValue): number {
 
 export type ValuesOf<Row> = Readonly<Record<string, (row: Row) => SortValue>>;
 
-/** Returns the rows in sorted order. `tie` compares rows that are equal in both columns. It must never return 0, so that rows do not jump. */
+/** Returns the rows in sorted order. `tie` compares rows that are equal in both columns. If `tie` returns 0, these rows keep their order. */
 export function inOrder<Row>(
 	rows: readonly Row[],
 	sort: SortBy,
@@ -62,7 +62,7 @@ export function inOrder<Row>(
 		.map(({row}) => row);
 }
 
-/** Sorts by this column. If this column was the second one, there is no second column any longer. */
+/** Sorts by this column. If this was the second column, removes the second column. */
 export const sortedBy = ({second}: SortBy, by: string): SortBy => ({
 	by,
 	isInverted: false,
@@ -72,7 +72,7 @@ export const sortedBy = ({second}: SortBy, by: string): SortBy => ({
 export const sortedByNext = (keys: readonly string[], sort: SortBy, step: 1 | -1): SortBy =>
 	sortedBy(sort, neighborOf(keys, sort.by, step));
 
-/** Chooses the next column as the second one. The choices include no column, but not the first column. */
+/** Chooses the next second column: any column except the first one, or no column. */
 export function withNextSecond(keys: readonly string[], sort: SortBy, step: 1 | -1): SortBy {
 	const choices = [undefined, ...keys.filter((key) => key !== sort.by)];
 	const by = neighborOf(choices, sort.second?.by, step);

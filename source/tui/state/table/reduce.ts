@@ -31,7 +31,7 @@ export const noRowText = (noun: string, filter: Filter): string =>
 
 const clamped = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
-/** Selects the row with this index. If there is none, selects the nearest row. */
+/** Selects the row with this index. If there is no such row, selects the nearest row. */
 export function selectRow<Row>(table: TableState, {rows, rules}: TableView<Row>, wanted: number): TableState {
 	const index = clamped(wanted, rows.length - 1);
 	const row = rows[index];
@@ -98,7 +98,7 @@ export const tableChanges = {
 		const {text, selected} = table.prompt?.before ?? {text: table.filter.text, selected: table.selected};
 		return {...withFilter(table, {text}), selected, prompt: undefined};
 	},
-	/** Shows only the rows of the selected row's user. If that is already the case, shows all rows. */
+	/** Shows only the rows of the selected row's user. If the table is already filtered by a user, shows the rows of all users. */
 	'filter-user'(table, view) {
 		if (table.filter.user !== undefined) {
 			return withFilter(table, {user: undefined});
@@ -161,7 +161,7 @@ export function settledTable<Row>(table: TableState, view: TableView<Row>): Tabl
 	const firstRow = firstRowIn(table.firstRow, index, view);
 	const tags = settledTags(table.tags, view.all, view.rules);
 	const {selected: now} = index === undefined ? table : selectRow(table, view, index);
-	// If the strong key of the selected row is temporarily unknown, it is kept.
+	// Keeps the strong key of the selected row while this key is temporarily unknown.
 	const isSame = now.keys.every((key) => table.selected.keys.includes(key)) && now.keys.length > 0;
 	const keys = isSame ? table.selected.keys : now.keys;
 	const isUnchanged = keys === table.selected.keys && now.place === table.selected.place;

@@ -15,7 +15,7 @@ export type RowRules<Row, Context> = {
 	readonly isOf: (row: Row, account: string) => boolean;
 	readonly isMine: (row: Row, context: Context) => boolean;
 	readonly valuesOf: (context: Context, rows: readonly Row[]) => ValuesOf<Row>;
-	/** Returns the texts of columns that are sorted by a value other than their text. A text is empty if it is known that there is no value. */
+	/** Returns the texts of columns that are sorted by a value other than their text. An empty text means that there is certainly no value. */
 	readonly wordsOf?: (row: Row, context: Context) => Readonly<Partial<Record<string, string>>>;
 	/** Returns the order of rows that are equal in all sorted columns. By default, they stay in the order of the unsorted table. */
 	readonly tieOf?: (rows: readonly Row[], sort: SortBy) => (a: Row, b: Row) => number;
@@ -78,7 +78,7 @@ export const sortedRows = <Row, Context>(
 	context: Context,
 ): readonly Row[] => inOrder(rows, sort, valuesOf(context, rows), tieOf?.(rows, sort) ?? (() => 0));
 
-/** Returns the index of the selected row. If it is gone, returns that of the row nearest to its last place. Undefined if there are no rows. */
+/** Returns the index of the selected row or, if that row is gone, of the row nearest to its last place. Undefined if there are no rows. */
 export function selectedIndexIn<Row>(
 	rows: readonly Row[],
 	{keys, place}: Selection,

@@ -4,9 +4,9 @@ import type {SortBy} from './order.js';
 export type Filter = {
 	/** The terms that a row must match, in upper or lower case. See terms.ts. */
 	readonly text: string;
-	/** If set, only rows are shown that this account holds or uses. */
+	/** The account whose rows are shown. Undefined for the rows of all users. */
 	readonly user?: string;
-	/** Whether only rows are shown that the monitor's user holds or uses. */
+	/** Whether only the rows of the monitor's user are shown. */
 	readonly isMine: boolean;
 };
 
@@ -14,7 +14,7 @@ export type Filter = {
 export type Selection = {
 	/** The keys of the row, strongest first. Empty if no row has been selected yet. */
 	readonly keys: readonly string[];
-	/** The place of the row in the unsorted table, when the row was last there. */
+	/** The last known place of the row in the unsorted table. */
 	readonly place: number;
 };
 

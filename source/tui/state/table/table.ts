@@ -26,11 +26,11 @@ type TableRules<Row> = RowRules<Row, State> &
 		readonly plural?: string;
 		/** Returns all rows in the order of the unsorted table. */
 		readonly rowsOf: (state: State) => readonly Row[];
-		/** Combines the filtered rows before they are sorted, such as the GPUs of a reservation. */
+		/** Combines filtered rows into one row before sorting, such as the GPUs of a reservation. */
 		readonly group?: (rows: readonly Row[], state: State) => readonly Row[];
 		/** Rearranges the sorted rows, such as into a tree. */
 		readonly nest?: (rows: readonly Row[], state: State) => readonly Row[];
-		/** Returns the values of the state, other than the rows, that determine which rows are shown. */
+		/** Returns the parts of the state, other than the rows, that determine which rows are shown. */
 		readonly partsOf?: (state: State) => readonly unknown[];
 		/** Whether the rows and the selection are also kept up to date while the panel is hidden. */
 		readonly isAlwaysUsed?: boolean;
@@ -112,7 +112,7 @@ export function tableOf<Row>(rules: TableRules<Row>) {
 		isTagged,
 		/** Returns the tagged rows, including those that the filter hides. */
 		tagged,
-		/** Returns the rows that a key acts on: the tagged rows, or else the selected one. */
+		/** Returns the rows that a key acts on: the tagged rows, or else the selected row. */
 		chosen(state: State): readonly Row[] {
 			const rows = tagged(state);
 			const row = selected(state);
@@ -127,14 +127,14 @@ export function tableOf<Row>(rules: TableRules<Row>) {
 			const matcher = matcherOf(termsIn(text), new Set(columns));
 			return typeof matcher === 'string' ? matcher : undefined;
 		},
-		/** Returns the first row in view, if this many rows are in view at once. */
+		/** Returns the first row in view. `height` is the number of rows that are in view at once. */
 		firstRow: (state: State, height: number): number =>
 			firstRowIn(state[name].firstRow, selectedIndex(state), viewOf(state, height)),
 		change(state: State, action: TableIntent | TableAction): State {
 			const table = changed(state, action);
 			return typeof table === 'string' ? withFlash(state, 'warning', table) : withTable(state, table);
 		},
-		/** Returns the state without tags. If there are none, returns it without the filter. Undefined if there is neither. */
+		/** Clears the tags. If there are no tags, clears the filter. Returns undefined if there is nothing to clear. */
 		cleared(state: State): State | undefined {
 			const table = clearedTable(state[name]);
 			return table === undefined ? undefined : withTable(state, table);

@@ -20,7 +20,7 @@ export const tables = {
 
 export const isTableName = (name: string): name is TableName => Object.hasOwn(tables, name);
 
-/** Returns the table that keys act on: the focused one. If a panel without a table is focused, returns the GPU table. */
+/** Returns the table on which keys act: the focused table or, if the focused panel has no table, the GPU table. */
 export const focusedTable = ({panels}: Pick<State, 'panels'>): (typeof tables)[TableName] =>
 	isTableName(panels.focus) ? tables[panels.focus] : gpuTable;
 

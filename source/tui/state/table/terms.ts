@@ -11,7 +11,7 @@ import {shareMiBOf} from '../../../core/rules/request/memory-size.js';
 import {CanhazgpuError, messageOf, quoted} from '../../../errors.js';
 import type {SortValue} from './order.js';
 
-/** Other names for columns, in lower case. Each stands for the first of its columns that the table has. */
+/** Other names for columns, in lower case. A name stands for the first column in its list that the table has. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
 	user: ['owner', 'user'],
 	util: ['utilization', 'load'],
@@ -21,7 +21,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 	cmd: ['command'],
 };
 
-/** Columns that have no value for a GPU that nobody holds. A missing value in these columns is known to be missing, unlike a missing reading. */
+/** Columns in which a missing value means that nobody holds the GPU. In other columns, a missing value is an unknown reading. */
 const emptyIfFree: ReadonlySet<string> = new Set(['held', 'ends']);
 
 function plainNumber(text: string, name: string): number {
@@ -51,7 +51,7 @@ const comparisons: Readonly<Record<string, (value: number, operand: number) => b
 export type Matchable = {
 	readonly text: string;
 	readonly valueOf: (column: string) => SortValue;
-	/** Returns the text of a column that is sorted by another value, in lower case. Empty if it is known that there is no value. */
+	/** Returns the text, in lower case, of a column that is sorted by another value. An empty text means that there is certainly no value. */
 	readonly wordsOf: (column: string) => string | undefined;
 };
 

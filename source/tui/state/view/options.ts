@@ -122,7 +122,7 @@ function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, 
 		name,
 		label,
 		value,
-		/** The value that is in effect, if another value is chosen in the dialog. */
+		/** The value in effect. Set only if the dialog shows another value. */
 		present: present === value ? undefined : present,
 		meaning: meaning(values[name], state),
 		position: all.indexOf(values[name]) + 1,
@@ -147,7 +147,7 @@ export const changesText = (state: State, values: OptionValues): string =>
 		.map((name) => `${options[name].label.toLowerCase()} ${textOf(name, values)}`)
 		.join(', ');
 
-/** Returns the options to save: those that the user has chosen. Leaves out values that come from a flag or from the config. */
+/** Returns the options to save: those that the user has chosen in the monitor. Leaves out values from a flag or from the config. */
 export function savedOptions(state: State): {readonly values: Partial<OptionValues>; readonly text: string} {
 	const present = presentOptions(state);
 	const chosen = offeredOptions(state).filter((name) => state.view.chosenOptions?.has(name));
@@ -170,7 +170,7 @@ export const shownAppearance = remembering(
 	},
 );
 
-/** Sets the scan interval. Graphs then draw no gap between two scans at that interval. */
+/** Sets the scan interval. Adapts the graphs, so that they draw no gap between two scans. */
 function withInterval(state: State, scanIntervalMs: number): State {
 	const {samples: _none, ...limits} = emptyGraphs(scanIntervalMs);
 	return behindPause({...state, settings: {...state.settings, scanIntervalMs}}, (live) => ({

@@ -27,7 +27,7 @@ const initialIn = (preset: PresetName): Remembered =>
 		? {...initialTables, gpus: {...initialTables.gpus, sort: {by: 'owner', isInverted: false}}}
 		: initialTables;
 
-/** Switches to a preset, and restores the order and the filter that it had before. */
+/** Switches to a preset, and restores the last order and filter of that preset. */
 export function withPreset(state: State, preset: PresetName): State {
 	const {gpus, processes, view, panels} = state;
 	const found = view.remembered[preset] ?? initialIn(preset);
@@ -95,7 +95,7 @@ const selectColumn = (state: State, by: 1 | -1): State => {
 
 const gpuStays = 'The GPU column cannot be hidden';
 
-/** Shows the selected column after the others, or hides it if it is shown. The column with the GPU's number cannot be hidden. */
+/** Shows the selected column after the others, or hides a shown column. The column with the GPU's number cannot be hidden. */
 function toggleColumn(state: State): State {
 	const {shown, all} = listedColumns(state);
 	const name = all[selectedOf(state)]!;
