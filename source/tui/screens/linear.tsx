@@ -20,7 +20,11 @@ import {panelViews} from './panel-views.js';
 function headSentence(state: State): string {
 	const {settings, connection, observation, scanFailure, pause} = state;
 	const {model} = inventory(gpuCountOf(state), observation?.gpus ?? []);
-	const connections = {connecting: 'connecting', live: 'live', lost: 'STALE: the connection to the store is lost'} as const;
+	const connections = {
+		connecting: 'connecting',
+		live: 'live',
+		lost: 'STALE: the connection to the store is lost',
+	} as const;
 	return sentence([
 		`canhazgpu on ${sanitize(settings.hostname)}`,
 		model,

@@ -166,7 +166,7 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 		ask('release-here', {...remote, isJob: true, isOfCluster: false}),
 		[
 			'Release GPU 2 of box-1',
-			'That host releases it only if it is still the same reservatio…',
+			'The host releases only this reservation, no later one.',
 			'Its job keeps running; others may get its GPU. No undo.',
 			'Release GPU 2 of box-1 now? y/N',
 			"$ canhazgpu release --on 'box-1' --gpu-ids 2 --lease l",

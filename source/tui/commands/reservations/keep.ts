@@ -5,8 +5,8 @@ import {longDuration, typedDuration} from '../../../format/text/durations.js';
 import {ownIdleGpus} from '../../state/gpus/idle.js';
 import {panelNames} from '../../state/panels/state.js';
 import {firstReason, reasonAgainstChange} from '../reasons.js';
-import {outcomeOfTargets} from './targets.js';
 import {defineCommand} from '../command.js';
+import {outcomeOfTargets} from './targets.js';
 
 export const keep = defineCommand({
 	name: 'keep',
