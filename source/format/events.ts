@@ -134,7 +134,7 @@ function changedPoolText(record: AuditRecord): string {
 	const was = poolText(before);
 	const moved = before.location === undefined ? '' : `, which was in ${harmless(before.location)}`;
 	const change = was === '' ? now : was === now ? `${now}, as before` : `from ${was} to ${now}`;
-	return `${whoText(record)} ${reason === 'remade' ? 'remade' : 'made'} the pool${moved}: ${change}`;
+	return `${whoText(record)} ${reason === 'remade' ? 'recreated' : 'created'} the pool${moved}: ${change}`;
 }
 
 function policyText(record: AuditRecord): string {

@@ -61,7 +61,7 @@ type Readers = 'machine' | 'user';
 /** Commands that replace an unusable record. They do not contain `--force`, which would end all reservations of an existing pool. */
 const remedies: Readonly<Record<Readers, string>> = {
 	machine:
-		'Remove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). The command finds the existing pool, and no reservation is lost.',
+		'Remove that file, then repeat the canhazgpu admin command that created the pool (with --store embedded for a pool without Redis). The command finds the existing pool, and no reservation is lost.',
 	user: 'Remove that file: it only records where the pool was.',
 };
 

@@ -87,7 +87,7 @@ describe('an event', () => {
 		],
 		[{kind: 'policy', gpus: [], account: 'root', key: 'all'}, 'root unset the whole policy, which could not be read'],
 		// Early versions did not record the previous values in events.
-		[{kind: 'pool', gpus: [], count: 8, reason: 'remade', note: 'fake'}, 'alice remade the pool: 8 GPUs · fake'],
+		[{kind: 'pool', gpus: [], count: 8, reason: 'remade', note: 'fake'}, 'alice recreated the pool: 8 GPUs · fake'],
 		[
 			{
 				kind: 'pool',
@@ -97,7 +97,7 @@ describe('an event', () => {
 				reason: 'remade',
 				before: {location: '/pool', count: 2, provider: 'fake'},
 			},
-			'alice remade the pool, which was in /pool: from 2 GPUs (fake) to 1 GPU (amd)',
+			'alice recreated the pool, which was in /pool: from 2 GPUs (fake) to 1 GPU (amd)',
 		],
 		[
 			{kind: 'pool', gpus: [], count: 8, provider: 'fake', reason: 'restored'},

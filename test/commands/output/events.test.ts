@@ -63,7 +63,7 @@ describe.each(
 		const {stdout, exitCode} = await box.run('events');
 		expect(exitCode).toBe(0);
 		expect(still(stdout)).toEqual([
-			'made the pool: 2 GPUs (fake)',
+			'created the pool: 2 GPUs (fake)',
 			'got GPUs 0,1 for 1h30m · train',
 			'asked for 1 GPU and got nothing: 0 available',
 			'joined the queue for GPU 1',
@@ -106,8 +106,8 @@ describe.each(
 			'took GPUs 0,1 out of service: fan',
 			'took GPU 1 out of service: dust, which was already out of service: fan',
 			'put GPUs 0,1 back into service, which was already out of service: fan; dust',
-			'remade the pool: from 2 GPUs (fake) to 3 GPUs (fake)',
-			'remade the pool: 3 GPUs (fake), as before',
+			'recreated the pool: from 2 GPUs (fake) to 3 GPUs (fake)',
+			'recreated the pool: 3 GPUs (fake), as before',
 		]);
 		const events = JSON.parse((await own.run('events --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
 		expect(events.slice(-changes)).toMatchObject([
@@ -206,7 +206,7 @@ test('admin --force in another store records the former location of the pool', a
 	const elsewhere = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '3'};
 	expect(await box.run('admin --gpus 2 --provider fake --force', elsewhere)).toMatchObject({exitCode: 0});
 	const {stdout} = await box.run('events', elsewhere);
-	expect(still(stdout)).toEqual([`made the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
+	expect(still(stdout)).toEqual([`created the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
 });
 
 slowTest('events -n shows only the newest events, also when combined with --user or --since', async () => {

@@ -375,7 +375,7 @@ describe('without a pool', () => {
 		const ran = await empty.run('status');
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
 		expect(ran.stderr).toBe(
-			`Error: ${file} should say where the GPU pool is, but its content is not valid\nRemove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). The command finds the existing pool, and no reservation is lost.\n`,
+			`Error: ${file} should say where the GPU pool is, but its content is not valid\nRemove that file, then repeat the canhazgpu admin command that created the pool (with --store embedded for a pool without Redis). The command finds the existing pool, and no reservation is lost.\n`,
 		);
 		// The hint also works if there is a reservation.
 		rmSync(file);
