@@ -38,8 +38,8 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 							return {plan: emptyPlan};
 						}
 
-						// GPU records cannot be read without the pool record. If a commit failed, some may exist, so the pool record is restored
-						// first and alone.
+						// A conflict without a pool record can mean that there are GPU records, which are unreadable without it. So the pool record
+						// is restored first and alone.
 						return {
 							plan:
 								failures > 0 && found.pool === undefined

@@ -103,7 +103,7 @@ function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience
 
 	const watch = watchOf(held);
 	if (watch?.clock === host.monotonic.id && seconds >= watch.seconds) {
-		// Heartbeats cannot arrive while the store is down.
+		// Heartbeats cannot arrive while the store is down, so the watch counts only from the start of the store.
 		const watchedSeconds = Math.min(seconds - watch.seconds, snapshot.storeUptimeSeconds);
 		return watchedSeconds >= watchSeconds ? 'missed' : 'heard';
 	}
@@ -236,7 +236,7 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
 	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
 	const verdict = judge(entry, host);
-	// The watch for an entry that sends no heartbeats begins early, so that other entries need not wait long for it.
+	// The watch for an entry that sends no heartbeats begins early, so that other entries need not wait long for this entry.
 	const answer = hear(entry, snapshot, host, answerPatience);
 	const watched = answer === 'missed' ? holds : judgementOf<EndReason>(answer, 'heartbeat-lost');
 	switch (verdict) {

@@ -100,7 +100,7 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
-/** Explains why an unreadable record of drains puts every GPU out of service, and how to fix it. A commit can only compare and replace strings. */
+/** Describes an unreadable record of drains and how to fix it. A value that is not a string must be moved away by hand. */
 export const unreadableDrains = (
 	problem: string,
 	stored: string | undefined,

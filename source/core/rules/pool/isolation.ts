@@ -44,7 +44,7 @@ export function isolationLevelOf({
 		return policy === 'require' ? 'contradiction' : 'off';
 	}
 
-	// The name of a mechanism, as in `--isolate=bwrap`, is no level. It counts as `prefer`, and config and pool may be stricter.
+	// The name of a mechanism, as in `--isolate=bwrap`, is not a level. It counts as `prefer`, and config and pool may be stricter.
 	const wished = wish === undefined ? 'off' : wish === 'require' ? 'require' : 'prefer';
 	return stricter(stricter(wished, setting), policy);
 }

@@ -77,7 +77,7 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 		return false;
 	}
 
-	// After the loss, an older lease can be back in the store and have ended a second time. Then the record shows the end of that lease.
+	// A loss can bring back an older lease, which then ends a second time. The record shows that end, and says nothing about the lost lease.
 	const isEndOfEarlier = ended?.leaseId !== undefined && endsByItself.has(ended.reason);
 	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
 }
@@ -249,7 +249,7 @@ function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly b
 	}
 
 	for (const record of found.queue) {
-		// An entry whose heartbeat is newer than the last read has joined since, and stays.
+		// An entry whose heartbeat is newer than the last read has joined since that read, and stays.
 		const hasLeft =
 			record.kind === 'entry' &&
 			known.queue.every(({id}) => id !== record.id) &&

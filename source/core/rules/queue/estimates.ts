@@ -113,7 +113,7 @@ const futuresOfAgents = (snapshot: Snapshot): readonly Future[] =>
 function futureOf(record: GpuRecord, snapshot: Snapshot, instance?: EligibleInstance): Future {
 	const {now, drains} = snapshot;
 	const part = {index: record.index, uuid: instance?.uuid};
-	// A usable free GPU is taken by a waiting request at once. A GPU that is still free is broken or in use without a reservation, for an unknown time.
+	// A waiting request takes a usable GPU at once. So a GPU that is still free is broken or used without a reservation, for an unknown time.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
