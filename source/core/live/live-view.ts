@@ -25,9 +25,9 @@ export type LiveState = {
 	readonly queue: readonly QueueRow[];
 	readonly events: readonly AuditEntry[];
 	readonly eventsProblem: string | undefined;
-	/** Set while the store cannot be reached. The snapshot is then from the time `since`. */
+	/** Set while the store cannot be reached. `since` is the time of the shown snapshot. */
 	readonly lost: {readonly reason: string; readonly since: number} | undefined;
-	/** Set while the GPUs cannot be read. The readings are then older than `since`. */
+	/** Set while the GPUs cannot be read. The shown readings are older than `since`. */
 	readonly blind: {readonly reason: string; readonly hint?: string; readonly since: number} | undefined;
 };
 

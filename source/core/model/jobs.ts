@@ -63,7 +63,7 @@ export type Job = {
 	readonly log: string;
 	readonly machine?: string;
 	readonly bootId?: string;
-	/** The process that submits the job, and later the job's wrapper. */
+	/** The process that submits the job, or the job's wrapper after it has taken over. */
 	readonly holder?: ProcessIdentity;
 	/** Whether the wrapper has taken over from the process that submits the job. */
 	readonly isHeld: boolean;

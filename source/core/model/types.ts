@@ -149,7 +149,7 @@ export type LeftProcess = {readonly pid: number; readonly startTicks: number};
 
 /** The last lease, as kept in the record of a free GPU. */
 export type EndedLease = {
-	/** An {@link EndReason}, or a reason that only a later version knows. */
+	/** An {@link EndReason}, or a reason that only a later version of the program knows. */
 	readonly reason: string;
 	readonly leaseId?: string;
 	/** The owner's account. Present with `left`, and if the job died without releasing its GPUs. */

@@ -13,7 +13,7 @@ type Ended = {
 	readonly readings: readonly GpuReading[];
 };
 
-/** Returns why a command failed, if a GPU was the reason. Only healthy GPUs are granted, so an Xid error that is reported after the job is from the job. */
+/** Returns why a command failed, if a GPU was the reason. Only healthy GPUs are granted, so an Xid error after the job comes from the job. */
 export function exitReason({exitCode, output, readings}: Ended): string | undefined {
 	if (exitCode === 0) {
 		return undefined;

@@ -300,7 +300,7 @@ function silenceEndsIn(held: Lease | QueueEntry, {now}: Snapshot, host: Host, pa
 		: watch.since + handOverSeconds(patience) - now;
 }
 
-/** Returns the seconds until the next lease or entry in the snapshot can end. A waiting command then reads again. */
+/** Returns the seconds until the next lease or entry in the snapshot can end, which is when a waiting command reads again. */
 export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	const {now} = snapshot;
 	const ofLeases = holdingsIn(snapshot.gpus).map(({lease}) => {

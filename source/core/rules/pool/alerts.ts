@@ -42,7 +42,7 @@ const pauseAfterLossSeconds = 5;
 
 export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
 	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + pauseAfterLossSeconds - now;
-	// If the result is longer than the pause, the store's clock was set back after the restore. Grants then do not wait.
+	// If the result is longer than the pause, the store's clock was set back after the restore. In this case, grants do not wait.
 	return seconds > 0 && seconds <= pauseAfterLossSeconds ? seconds : 0;
 }
 

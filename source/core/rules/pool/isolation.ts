@@ -16,7 +16,7 @@ const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 
 export type PoolIsolation = {
 	readonly level: IsolationLevel;
-	/** Why the policy is unknown. `level` is then the strictest level. Absent if the policy is known. */
+	/** Why the policy is unknown, so that `level` is the strictest level. Absent if the policy is known. */
 	readonly doubt?: PolicyDoubt;
 };
 

@@ -55,12 +55,12 @@ type Loss = {
 	readonly found: Snapshot;
 	/** Audit records since the last read. Leases that ended according to these records are not restored. */
 	readonly audit: readonly AuditRecord[];
-	/** Whether nothing was committed since the loss. All records in the store are then older than the records of the last read. */
+	/** Whether nothing was committed since the loss, so that all records in the store are older than the records of the last read. */
 	readonly isUntouched: boolean;
 	readonly isLate: boolean;
 };
 
-/** Whether the store's clock was set back. Times then do not show which records were changed since the last read. */
+/** Whether the store's clock was set back, so that times do not show which records were changed since the last read. */
 const isClockUnsure = ({known, found, isUntouched}: Loss): boolean => !isUntouched && found.now < known.now;
 
 const isGrantedSince = (lease: Lease, loss: Loss): boolean =>

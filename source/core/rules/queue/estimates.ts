@@ -21,7 +21,7 @@ import {outageFor, outagesNoted, servableGroups} from './out-of-service.js';
 export type Blocker = {
 	/** The indices of the GPUs that the entry could get after this blocker. */
 	readonly gpus: readonly number[];
-	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
+	/** Store time at which these GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
 } &
 	/**

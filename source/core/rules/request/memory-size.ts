@@ -26,7 +26,7 @@ function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): 
 	return mebibytes >= 1 ? mebibytes : undefined;
 }
 
-/** Parses a GPU size, such as `40G`, into whole MiB, rounded down. G is 10^9 bytes, so that `80G` fits an 80 GB GPU. Undefined if invalid or under 1 MiB. */
+/** Parses a GPU size into whole MiB, rounded down. G is 10^9 bytes, so that `80G` fits an 80 GB GPU. Undefined if invalid or under 1 MiB. */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
 
 /** Formats a size, rounded, so that {@link parseMemoryMiB} can read it: `40G` stands for 40,000,000,000 bytes. */
