@@ -85,7 +85,7 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 const oldReadingsMs = 30_000;
 const patienceMs = 5000;
 
-/** Returns a key that changes when a GPU changes hands, but not with every heartbeat. */
+/** Returns a key that changes when a GPU gets another holder, but not with every heartbeat. */
 const holdersOf = (snapshot: Snapshot | undefined): string =>
 	(snapshot?.gpus ?? [])
 		.map((record) => {

@@ -71,7 +71,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			}
 		}
 
-		// If two reads overlap, the read that ends last may return the older snapshot.
+		// If two reads overlap, the read that ends last may return the older snapshot, which must not replace the newer one.
 		const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
 		if (isKnown(found) && isNewest) {
 			known = found;

@@ -9,7 +9,7 @@ import {readCurrentJobs} from './jobs.js';
 
 const retryMs = 1000;
 
-/** How often a pending job reads the jobs that it depends on. In an array, each earlier job adds `moreMsForEach`. */
+/** Interval at which a pending job reads the jobs that it depends on. In an array, each earlier job adds `moreMsForEach`. */
 const shortestLookMs = 2000;
 const moreMsForEach = 100;
 const longestLookMs = 20_000;

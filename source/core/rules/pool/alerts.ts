@@ -12,7 +12,7 @@ const lossSeconds = 86_400;
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
-/** How long a note is kept if nobody can deliver it. */
+/** How long the note about a returned reservation is kept if nobody can deliver it. */
 const returnSeconds = 86_400;
 /** The greatest number of kept notes, so that the record stays small. */
 const mostReturns = 64;

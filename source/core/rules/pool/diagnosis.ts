@@ -47,7 +47,7 @@ export function judgeStore(
 					'Every command makes several round trips. Use a closer store, or find out what keeps it busy.',
 				)
 			: finding('store', 'ok', words),
-		// If the store loses or evicts data, a GPU can be granted twice.
+		// Checked because a GPU can be granted twice if the store loses or evicts data.
 		...when(
 			isDurable === false,
 			'store',

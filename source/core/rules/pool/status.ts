@@ -154,7 +154,7 @@ function sharedRow(
 		reading?.processes === undefined ? undefined : seen.processes,
 		reading,
 	);
-	// On a GPU split by MIG, processes are not matched with owners here.
+	// On a GPU split by MIG, the owner of one instance has no right to the rest of the GPU, so no owner is exempt.
 	const isSplit = record.shares.every(({mig}) => mig !== undefined);
 	return {
 		...seen,

@@ -181,7 +181,7 @@ function createFutures(snapshot: Snapshot) {
 						.filter(({gpu}) => group.includes(gpu))
 						.map((instance) => ofInstances.get(instance.uuid) ?? futureOf(gpus[instance.gpu]!, snapshot, instance))
 				: group.map((index) => ofGpus[index]!),
-		/** Returns the forecasts for the GPUs that earlier requests of agents are expected to get. Omits the holders. */
+		/** Returns the forecasts for the GPUs that earlier requests of agents are expected to get. Omits the GPUs' current holders. */
 		keptForAgents: (): readonly Future[] =>
 			[...ofGpus, ...ofInstances.values()]
 				.filter(({waiter}) => waiter?.kind === 'waiter' && isOfAgent(waiter.entry))

@@ -19,7 +19,7 @@ export function seenAgain<Stored extends Span>(span: Stored, seenAt: number): St
 	return seen - span.seen >= refreshSeconds ? {...span, seen} : span;
 }
 
-/** Tolerance for rounding. The times of a grace period are whole seconds, so the period may seem longer than it is. */
+/** Tolerance for rounding: a grace period may seem longer than it is, because its times are whole seconds. */
 const roundingSeconds = 1;
 
 type Grace = {
