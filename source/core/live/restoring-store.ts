@@ -38,8 +38,8 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 							return {plan: emptyPlan};
 						}
 
-						// A conflict without a pool record can mean that there are GPU records, which are unreadable without it. So the pool record
-						// is restored first and alone.
+						// After a conflict, there may be GPU records, which cannot be read without the pool record. So a missing pool record is
+						// restored first and alone.
 						return {
 							plan:
 								failures > 0 && found.pool === undefined

@@ -37,7 +37,7 @@ export type Overuse = {
 	readonly isReminded: boolean;
 };
 
-/** A reservation that went back to the pool after a warning. The note is kept until the owner is notified. */
+/** A note about a reservation that went back to the pool after a warning. Kept until the owner is notified. */
 export type ReturnNote = {
 	readonly account: string;
 	readonly label?: string;

@@ -24,7 +24,7 @@ many concurrent releases finish in time.
 const leasePatienceMs = 60_000;
 /** The pause after a lease conflict doubles this many times, up to 16 ms. Waiting requests pause longer, so that releases go first. */
 const briefTries = 3;
-/** After this many conflicts, the pause doubles further, because competing releases slow each other down. */
+/** After this many conflicts, the pause after a lease conflict doubles further, because competing releases slow each other down. */
 const hastyTries = 32;
 
 type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
@@ -35,7 +35,7 @@ export type ChangeOptions<Result> = {
 	/** Plans the change after a read. Called again after a conflict. An empty plan is not committed. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
-	Whether the change depends only on leases. If so, the change is retried after only a brief pause if it conflicts.
+	Whether the change depends only on leases. If so, it is retried after only a brief pause when it conflicts.
 	Each retry reads the pool without the queue, and the snapshot can contain expired leases.
 	*/
 	readonly isAboutLeases?: boolean;

@@ -41,7 +41,7 @@ class IdleReclaimer {
 	#running: Promise<number> = Promise.resolve(Infinity);
 	/** Whether an earlier observation could not be recorded. Idle times then start again, because that observation may have seen use. */
 	#hasMissed = false;
-	/** Since when a step is due that the process with the posted scans should take, but has not taken yet. */
+	/** Since when this process has waited for the process that posts scans to take a due step. */
 	#dueSinceMs: number | undefined;
 	#lastRead: {readonly now: number; readonly ms: number} | undefined;
 	readonly #sight: ReclaimSight;

@@ -56,7 +56,7 @@ export function createIdleWatch({world, entryId, signal, run}: Options): IdleWat
 			}
 
 			// The read comes after the scan, because the snapshot must not be older than the scan.
-			// An abort does not wait for a scan that hangs, so that the scan does not delay the end of the request.
+			// An abort ends the wait for a scan that hangs, so that the request can end at once.
 			const observation = await createFreshScan(world, Infinity, signal)();
 			return reclaimer.look(await store.read(), observation);
 		};

@@ -85,7 +85,7 @@ const orders: Readonly<Record<StrategyName, Order>> = {
 	topology: mostRecentUserFirst,
 };
 
-/** How each strategy scores a set. For equal scores, the strategy's order of the GPUs decides. Undefined if a strategy has only an order. */
+/** How each strategy scores a set. For equal scores, the strategy's order of the GPUs decides. Undefined for a strategy that has only an order. */
 const scoresOfSets: Readonly<Record<StrategyName, ((chosen: Chosen, box: Box) => readonly number[]) | undefined>> = {
 	mru: undefined,
 	lru: undefined,

@@ -84,7 +84,7 @@ const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean 
 const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
-/** Seconds of store time after which a process with another monotonic clock may take over a watch, which the first process has not finished in time. */
+/** Seconds of store time after which a watch is overdue, so that a process with another monotonic clock may take over the watch. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
 /** `heard`: the holder counts as alive. `missed`: a watch has ended without a heartbeat. A {@link Silence} is a new watch, to be stored. */

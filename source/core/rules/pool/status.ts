@@ -63,7 +63,7 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly lastReleased?: number;
 	readonly reading?: GpuReading;
 	readonly use: GpuUsage;
-	/** Processes on the GPU, with masked secrets. Also empty if the processes are unknown, which `reading.processes` shows by being undefined. */
+	/** Processes on the GPU, with masked secrets. Also empty if the processes are unknown, that is, if `reading.processes` is undefined. */
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model;
 	/** Accounts that use the GPU without a lease. Empty if the users are unknown. */

@@ -75,7 +75,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
-		// In a container on a machine with unified memory, memory use is unknown and the empty process list proves nothing. Only a load of zero does.
+		// In a container with unified memory, memory use is unknown and an empty process list proves nothing. Only a load of zero shows an idle GPU.
 		const {utilizationPercent: load} = reading;
 		return load === 0
 			? {kind: 'idle'}
