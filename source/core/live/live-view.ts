@@ -67,7 +67,7 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 
 	const begin = async (): Promise<Value> => {
 		const before = running;
-		// If the previous read fails, its own callers handle the failure.
+		// A failure of the previous read is ignored here, because the callers of that read handle it.
 		await before.catch(() => undefined);
 		next = undefined;
 		const own = read();

@@ -70,7 +70,7 @@ export type Write =
 	/** Records that all commits up to this count are restored after a loss of data. */
 	| {readonly kind: 'restored'; readonly count: number};
 
-/** The identity of a change, which keeps a delayed commit from being executed after its retry. A store executes at most one plan per id. Ids expire after an hour. */
+/** Keeps a delayed commit from being executed after its retry: a store executes at most one plan per id. Ids expire after an hour. */
 export type Change = {
 	readonly id: string;
 	/** Starts at 1. {@link withdrawn} marks a plan that only invalidates earlier attempts. */

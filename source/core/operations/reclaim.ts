@@ -62,7 +62,7 @@ class IdleReclaimer {
 			const limitSeconds = await this.endBeyondLimit(snapshot);
 			return Math.min(limitSeconds, await this.#lookNow(snapshot, observation));
 		})();
-		// Later calls wait for this one, and its own caller handles an error.
+		// Later calls wait for this one, but ignore its error, which its own caller handles.
 		this.#running = own.catch(() => Infinity);
 		return own;
 	}

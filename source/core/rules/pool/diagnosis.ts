@@ -100,7 +100,7 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
-/** Describes an unreadable record of drains and how to fix it. A value that is not a string must be moved away by hand, because no commit can replace it. */
+/** Describes an unreadable record of drains and how to fix it. A record that is not a string must be moved by hand: no commit can replace it. */
 export const unreadableDrains = (
 	problem: string,
 	stored: string | undefined,

@@ -233,7 +233,7 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 	};
 }
 
-/** Works like {@link accountLimitsOf}, but uses only the records. For callers that inspect no processes and grant nothing. */
+/** Works like {@link accountLimitsOf}, but uses only the records, for callers that inspect no processes and grant nothing. */
 export function accountLimitsSeen(snapshot: Snapshot, own?: Circumstances['own']): AccountLimits {
 	let known: OutOfService | undefined;
 	const out = (): OutOfService => {
