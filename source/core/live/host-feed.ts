@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
 type HostFeedOptions<Value> = {
-	/** Calls `onValue` with each status of the host. Rejects with a CanhazgpuError when the connection ends. Resolves with `unsupported` for an old host. */
+	/** Calls `onValue` with each status. Rejects with a CanhazgpuError when the connection ends. Resolves with `unsupported` for an older version. */
 	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;
 	/** Asks a host for its status once. Rejects with a CanhazgpuError if the host does not answer in time. */
 	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Value>;

@@ -25,9 +25,9 @@ export type LiveState = {
 	readonly queue: readonly QueueRow[];
 	readonly events: readonly AuditEntry[];
 	readonly eventsProblem: string | undefined;
-	/** Set while the store cannot be reached. The snapshot is then from the time `since`. */
+	/** Set while the store cannot be reached. `since` is the time of the shown snapshot. */
 	readonly lost: {readonly reason: string; readonly since: number} | undefined;
-	/** Set while the GPUs cannot be read. The readings are then older than `since`. */
+	/** Set while the GPUs cannot be read. The shown readings are older than `since`. */
 	readonly blind: {readonly reason: string; readonly hint?: string; readonly since: number} | undefined;
 };
 
@@ -67,7 +67,7 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 
 	const begin = async (): Promise<Value> => {
 		const before = running;
-		// If the previous read fails, its own callers handle the failure.
+		// A failure of the previous read is ignored here, because the callers of that read handle it.
 		await before.catch(() => undefined);
 		next = undefined;
 		const own = read();
@@ -85,7 +85,7 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 const oldReadingsMs = 30_000;
 const patienceMs = 5000;
 
-/** Returns a key that changes when a GPU changes hands, but not with every heartbeat. */
+/** Returns a key that changes when a GPU gets another holder, but not with every heartbeat. */
 const holdersOf = (snapshot: Snapshot | undefined): string =>
 	(snapshot?.gpus ?? [])
 		.map((record) => {

@@ -38,8 +38,8 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 							return {plan: emptyPlan};
 						}
 
-						// GPU records cannot be read without the pool record. If a commit failed, some may exist, so the pool record is restored
-						// first and alone.
+						// After a conflict, there may be GPU records, which cannot be read without the pool record. So a missing pool record is
+						// restored first and alone.
 						return {
 							plan:
 								failures > 0 && found.pool === undefined
@@ -71,7 +71,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			}
 		}
 
-		// If two reads overlap, the read that ends last may return the older snapshot.
+		// If two reads overlap, the read that ends last may return the older snapshot, which must not replace the newer one.
 		const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
 		if (isKnown(found) && isNewest) {
 			known = found;

@@ -46,7 +46,7 @@ class SharedScanner {
 	/** Stops the renewal of the role when aborted. Set while this viewer has the role. */
 	#role: AbortController | undefined;
 	#isScanning = false;
-	/** Whether some GPUs are hidden from this viewer. The viewer then scans only for itself. */
+	/** Whether some GPUs are hidden from this viewer, so that it scans only for itself. */
 	#isPartial = false;
 	/** When the last call of `observe` ended. If there are no more calls, the viewer gives up the role. */
 	#lastObservedMs = 0;

@@ -19,7 +19,7 @@ export type MemoryBaseline = {
 	readonly memoryMiB: number;
 	/** The GPU on which the memory was read. A replaced GPU has another baseline. */
 	readonly uuid?: string;
-	/** The machine's boot in which the memory was read. After a reboot, a different driver may need more. */
+	/** Id of the boot during which the memory was read. A reboot can load another driver, which may need more memory. */
 	readonly bootId?: string;
 };
 
@@ -30,14 +30,14 @@ export type Overuse = {
 	readonly since: number;
 	/** Store time of the last scan that changed `scans`. Scans in quick succession are skipped. */
 	readonly countedAt: number;
-	/** Number of consecutive scans that saw the overuse. If the overuse is already recorded, number of consecutive scans that saw none. */
+	/** Number of consecutive scans that saw the overuse. Once the overuse is recorded, number of consecutive scans that did not see it. */
 	readonly scans: number;
 	readonly usedMiB: number;
 	readonly isRecorded: boolean;
 	readonly isReminded: boolean;
 };
 
-/** A reservation that went back to the pool after a warning. Kept until its owner is notified. */
+/** A note about a reservation that went back to the pool after a warning. Kept until the owner is notified. */
 export type ReturnNote = {
 	readonly account: string;
 	readonly label?: string;
@@ -48,7 +48,7 @@ export type ReturnNote = {
 	readonly note?: string;
 };
 
-/** A loss of the store's newest commits. A process restored the data from its last read. */
+/** A loss of the store's newest commits, after which a process restored the data from its last read. */
 export type DataLoss = {
 	readonly restoredAt: number;
 	/** Store time of the read from which the data was restored. Later changes are lost. */

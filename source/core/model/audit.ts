@@ -79,7 +79,7 @@ export type AuditRecord = {
 	readonly until?: number;
 	readonly reason?: string;
 	readonly note?: string;
-	/** The interface of the change: `web`, or `mcp` with the client's name. Absent for the command line and the monitor. */
+	/** The interface through which the change was made: `web`, or `mcp` with the client's name. Absent for the command line and the monitor. */
 	readonly via?: string;
 };
 

@@ -38,7 +38,7 @@ export type IsolationProblem =
 	/** The program that isolates the job failed. `words` is its message, not sanitized. */
 	| {readonly kind: 'refused'; readonly program: string; readonly words: string}
 	| {readonly kind: 'slow'; readonly program: string; readonly seconds: number}
-	/** The job's working directory is a different directory inside the sandbox. */
+	/** Inside the sandbox, the path of the job's working directory leads to a different directory. */
 	| {readonly kind: 'no-directory'}
 	/** The device file of another GPU can still be opened from inside the isolation. */
 	| {readonly kind: 'foreign-opens'; readonly device: string}

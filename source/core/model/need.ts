@@ -4,7 +4,7 @@ import type {InstanceNeed} from './mig.js';
 
 export type Need = {
 	readonly minMemoryMiB?: number;
-	/** Memory of a share on each GPU. Absent for whole GPUs. */
+	/** Memory that a share gets on each GPU. Absent for whole GPUs. */
 	readonly shareMiB?: number;
 	readonly mig?: InstanceNeed;
 	/** Requested models. The name of each GPU must contain all words of one model in this order. Upper and lower case do not matter. */

@@ -8,12 +8,12 @@ export const hostPattern = /^[\p{Letter}\p{Number}:_][\p{Letter}\p{Number}%\-.:_
 
 const longestName = 255;
 
-/** Returns the account in a name such as `alice@gpu-box-2`. Undefined if ssh chooses the account by the user's configuration. */
+/** Returns the account in a name such as `alice@gpu-box-2`. Undefined if the name has no account, so that ssh chooses one. */
 export const accountOn = (name: string): string | undefined => (name.includes('@') ? name.split('@', 1)[0] : undefined);
 
 export const isRemoteHost = (name: string): boolean => name.length <= longestName && destination.test(name);
 
-/** Returns the names without duplicates and without this host, because all hosts may share one config file. */
+/** Returns the names without duplicates and without this host, so that all hosts can share one config file. */
 export const otherHosts = (names: readonly string[], hostname: string): readonly string[] => [
 	...new Set(names.filter((name) => name !== hostname)),
 ];
@@ -32,7 +32,7 @@ export const isPlausibleStatus = (rows: readonly unknown[]): boolean =>
 /** How many GPUs our account may hold on a host, and how many of them are left. */
 export type AccountRoom = {
 	readonly mostGpus: number;
-	/** How many GPUs a new request can get without waiting for its own account. */
+	/** How many GPUs a new request can get before the limit of its own account makes it wait. */
 	readonly leftGpus: number;
 	/** Whether a reservation of whole GPUs may exceed the account's limit while nobody else waits. */
 	readonly hasSlack: boolean;

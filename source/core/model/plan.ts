@@ -67,10 +67,10 @@ export type Write =
 			readonly overuse?: readonly Overuse[];
 			readonly returned?: readonly ReturnNote[];
 	  }
-	/** Records after a loss of data that all commits up to this count are restored. */
+	/** Records that all commits up to this count are restored after a loss of data. */
 	| {readonly kind: 'restored'; readonly count: number};
 
-/** An idempotency key, because a delayed commit can reach the store after its retry. A store executes at most one plan per id. Ids expire after an hour. */
+/** Keeps a delayed commit from being executed after its retry: a store executes at most one plan per id. Ids expire after an hour. */
 export type Change = {
 	readonly id: string;
 	/** Starts at 1. {@link withdrawn} marks a plan that only invalidates earlier attempts. */
@@ -86,7 +86,7 @@ export type Plan = {
 	readonly usage: readonly UsageRecord[];
 	readonly audit: readonly AuditRecord[];
 	readonly event: PoolEvent | undefined;
-	/** Whether the plan leases a free GPU. The commit then waits for the Go program's allocation lock. */
+	/** Whether the plan leases a free GPU. If so, the commit waits for the Go program's allocation lock. */
 	readonly grants: boolean;
 	/** Absent if the expected values already prevent the plan from being executed twice or too late. */
 	readonly change?: Change;

@@ -24,7 +24,7 @@ export type CommitOutcome = 'done' | 'conflict' | 'locked';
 export type ReadOptions = {
 	readonly user?: string;
 	readonly change?: string;
-	/** Omits the queue, which is the largest part of a read. Such a snapshot cannot be used for decisions. */
+	/** Omits the queue, which is the largest part of a read. Decisions that depend on the queue must not use such a snapshot. */
 	readonly withoutQueue?: boolean;
 };
 
@@ -74,7 +74,7 @@ export const loadHours = 7 * 24 + 1;
 
 /** The load of the GPUs, as one text for each hour. Hours count from the epoch. Any process can write the texts, so they are only displayed. */
 export type LoadHistory = {
-	/** Appends a line to the text of an hour, unless the text is full. Also deletes all but the newest {@link loadHours}. */
+	/** Appends a line to the text of an hour, unless the text is full. Also deletes the texts of all but the newest {@link loadHours} hours. */
 	readonly append: (hour: number, line: string) => Promise<void>;
 	/** Returns the texts of these hours, at most {@link loadHours}. Omits texts that are too long or invalid. */
 	readonly read: (fromHour: number, toHour: number) => Promise<ReadonlyMap<number, string>>;
@@ -109,7 +109,7 @@ export type Store = {
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
 	/** Reads the records of detached jobs atomically. Reads all records if no numbers are given. */
 	readonly readJobs: (numbers?: readonly number[]) => Promise<JobList>;
-	/** Resolves once the listener is registered, with a function that removes it. A caller that then reads the pool misses no change after the read. */
+	/** Resolves once the listener is registered, with a function that removes it. A caller that reads the pool after that misses no later change. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
 	/** Streams the usage records with an end time in [fromTime, toTime], oldest first. Skips invalid records. */
 	readonly history: (fromTime: number, toTime: number) => UsageHistory;

@@ -55,7 +55,7 @@ export type Silence = {
 	/** The `id` of the monotonic clock that showed `seconds` when the watch began. See `MonotonicClock`. */
 	readonly clock: string;
 	readonly seconds: number;
-	/** The last heartbeat before the watch. If the record has a later heartbeat, the watch has ended. An older version wrote that heartbeat. */
+	/** The last heartbeat before the watch. A later heartbeat in the record ends the watch: an older version, which ignores watches, wrote it. */
 	readonly lastHeartbeat?: number;
 	/**
 	Store time at which the watch began. Used only to decide when a process with another monotonic clock takes over,
@@ -78,7 +78,7 @@ export type LeaseIdle = {
 	readonly timer?: GraceTimer;
 };
 
-/** A reading of the machine's monotonic clock. In a lease: when the warning began. Changes of the date do not affect this clock. See `MonotonicClock`. */
+/** A reading of the machine's monotonic clock, which ignores changes of the date. In a lease, the start of the warning. See `MonotonicClock`. */
 export type GraceTimer = {readonly clock: string; readonly seconds: number};
 
 /** How long a reservation has held memory without load on any of its GPUs. Kept in its leases, with `since` and `seen` as in {@link LeaseIdle}. */
@@ -106,7 +106,7 @@ type Held = {
 	/** The owner's OS account. Absent in very old records, where `user` is the owner. */
 	readonly actualUser?: string;
 	readonly note?: string;
-	/** The interface of the request, such as `mcp claude-code`. Absent for the command line, the monitor and the dashboard. */
+	/** The interface through which the request was made, such as `mcp claude-code`. Absent for the command line, the monitor and the dashboard. */
 	readonly via?: string;
 	readonly machine?: string;
 	readonly bootId?: string;
@@ -149,7 +149,7 @@ export type LeftProcess = {readonly pid: number; readonly startTicks: number};
 
 /** The last lease, as kept in the record of a free GPU. */
 export type EndedLease = {
-	/** An {@link EndReason}, or a reason that only a later version knows. */
+	/** An {@link EndReason}, or a reason that only a later version of the program knows. */
 	readonly reason: string;
 	readonly leaseId?: string;
 	/** The owner's account. Present with `left`, and if the job died without releasing its GPUs. */
@@ -187,7 +187,7 @@ export type GpuRecord =
 /** Why a GPU is out of service. `used`: in use without a reservation. `unknown`: its use is unknown. `mode`: its MIG mode or layout is unknown. */
 export const outageKinds = ['broken', 'used', 'unknown', 'mode'] as const;
 
-/** A GPU or instance that a waiting request saw out of service. Any account can write `detail`. */
+/** A GPU or instance that a waiting request saw out of service. `detail` is untrusted, because any account can write it. */
 export type NotedOutage = {
 	readonly gpu: number;
 	readonly mig?: Pick<HeldInstance, 'uuid' | 'number'>;
@@ -270,7 +270,7 @@ export type Revision = {
 	readonly base: number;
 	/** Id of the current run of the store. Changes with each restart of a Redis server and with each new SQLite file. */
 	readonly run: string;
-	/** Time of the run's first commit or last restore. Undefined if there was none. */
+	/** Time of the run's first commit, or of its last restore of lost data. Undefined if there was neither. */
 	readonly since: number | undefined;
 	readonly raw: string | undefined;
 };
@@ -293,7 +293,7 @@ export type Snapshot = {
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
 	readonly overuse: readonly Overuse[];
 	readonly returned?: readonly ReturnNote[];
-	/** Why the alerts can be neither read nor replaced. No alerts are then raised. */
+	/** Why the alerts can be neither read nor replaced. While this is set, no alerts are raised. */
 	readonly alertsProblem?: string;
 	/** The stored values, for comparison in a commit. */
 	readonly stored: {
@@ -367,7 +367,7 @@ export type PoolEvent = {
 	readonly kind: (typeof eventKinds)[number];
 	readonly gpus: readonly number[];
 	readonly user?: string;
-	/** Ids of the entries that left the queue. Later entries compute their new position from these ids, without a read. */
+	/** Ids of the entries that left the queue. Entries behind them compute their new position from these ids, without a read. */
 	readonly left?: readonly string[];
 	readonly jobs?: readonly number[];
 	/** Set for shares and MIG instances. Other requests may still fit on these GPUs. */

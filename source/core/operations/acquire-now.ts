@@ -99,7 +99,7 @@ export const answeringIn =
 	(entry: QueueEntry): boolean =>
 		isAnswering(entry, snapshot, host);
 
-/** A scan gets at least this much time, even if the deadline is earlier. Most scans take much less. */
+/** A scan gets at least this much time, even if the request's deadline is earlier. Most scans take much less. */
 const leastScanMs = 2000;
 
 const unfinishedScan = ({gpus, clock}: World): Observation => ({

@@ -24,7 +24,7 @@ many concurrent releases finish in time.
 const leasePatienceMs = 60_000;
 /** The pause after a lease conflict doubles this many times, up to 16 ms. Waiting requests pause longer, so that releases go first. */
 const briefTries = 3;
-/** After this many conflicts, a change of leases pauses before its next attempt, because competing releases slow each other down. */
+/** After this many conflicts, the pause after a lease conflict doubles further, because competing releases slow each other down. */
 const hastyTries = 32;
 
 type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
@@ -35,8 +35,8 @@ export type ChangeOptions<Result> = {
 	/** Plans the change after a read. Called again after a conflict. An empty plan is not committed. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
-	Whether the change depends only on leases. If so, the change is retried at once after a conflict. The read then
-	omits the queue and can contain expired leases.
+	Whether the change depends only on leases. If so, it is retried after only a brief pause when it conflicts.
+	Each retry reads the pool without the queue, and the snapshot can contain expired leases.
 	*/
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
@@ -50,8 +50,8 @@ const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
 /**
-Returns the error for too many conflicts. `lockedIn` is the store's shell. Given if the Go program has held its
-lock all the time, perhaps because the Go program crashed.
+Returns the error for too many conflicts. `lockedIn` is the store's shell. It is given if the Go program has
+held its lock all the time, perhaps because the Go program crashed.
 */
 const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 	lockedIn === undefined

@@ -125,7 +125,7 @@ export type EngineJobs = {
 	readonly find: (ids: readonly string[], account: string) => Promise<readonly JobRow[]>;
 	/** Returns the output file of a job. Throws `usage` for an unknown id or an array, `not-owner` for a job of another account. */
 	readonly outputOf: (requester: Requester, id: string) => Promise<string>;
-	/** Cancels jobs, and returns the ids of those that had not ended. Throws like `outputOf`. */
+	/** Cancels jobs, and returns the ids of the jobs that had not ended before. Throws like `outputOf`. */
 	readonly cancel: (requester: Requester, ids: readonly string[]) => Promise<readonly string[]>;
 	/** Starts ended jobs again, and returns their ids. Throws like `outputOf`, and `failed` for a job that has not ended. */
 	readonly retry: (requester: Requester, ids: readonly string[]) => Promise<readonly string[]>;

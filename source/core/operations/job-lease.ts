@@ -214,7 +214,7 @@ end, the part continues. If there is no audit log, MIG instances and shares on a
 their ends.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
-	// The record shows only the end of the GPU's last lease, which can be the lease of any of its MIG instances.
+	// The record shows only the end of the GPU's last lease. For a MIG instance, this can be another instance's lease, so it proves nothing.
 	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
 	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
 	const isLast = (vacancy: Vacancy): boolean =>
@@ -391,7 +391,7 @@ export const endJobLease = async (
 				: {
 						plan: planEnd(
 							holdings.map((holding) => ({
-								// The Go program may have dropped fields from the record.
+								// The Go program may have dropped fields from the record, so the copy is used.
 								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(jobLease, holding)!} : holding,
 								ending: {reason, endTime: snapshot.now, left},
 							})),

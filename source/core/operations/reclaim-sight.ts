@@ -35,7 +35,7 @@ export class ReclaimSight {
 		}
 	}
 
-	/** @param now - Store time at which the observation has its current age. */
+	/** Returns what this process sees in an observation. `now` is the current store time. */
 	at(now: number, observation: Observation, canAdvance: boolean): Sight {
 		const {host, memoryThresholdMiB} = this.#world;
 		const age = this.ageOf(observation);

@@ -10,7 +10,7 @@ import {ReclaimSight} from './reclaim-sight.js';
 
 /** Maximum age of an observation that can show that a GPU is idle now. */
 const freshSeconds = 5;
-/** How long this process waits until the process that posts scans takes a due step. After that, this process scans and acts itself. */
+/** How long this process waits for the process that posts scans to take a due step. After that, this process scans and acts itself. */
 const patienceMs = 10_000;
 const mostTries = 5;
 /** If the store's clock advances this much more than the monotonic clock, the store's clock was set forward. */
@@ -41,7 +41,7 @@ class IdleReclaimer {
 	#running: Promise<number> = Promise.resolve(Infinity);
 	/** Whether an earlier observation could not be recorded. Idle times then start again, because that observation may have seen use. */
 	#hasMissed = false;
-	/** When the step became due that the process that posts scans has not taken yet. */
+	/** Since when this process has waited for the process that posts scans to take a due step. */
 	#dueSinceMs: number | undefined;
 	#lastRead: {readonly now: number; readonly ms: number} | undefined;
 	readonly #sight: ReclaimSight;
@@ -62,7 +62,7 @@ class IdleReclaimer {
 			const limitSeconds = await this.endBeyondLimit(snapshot);
 			return Math.min(limitSeconds, await this.#lookNow(snapshot, observation));
 		})();
-		// Later calls wait for this one, and its own caller handles an error.
+		// Later calls wait for this one, but ignore its error, which its own caller handles.
 		this.#running = own.catch(() => Infinity);
 		return own;
 	}

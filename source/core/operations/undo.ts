@@ -126,7 +126,7 @@ function checkUndoable(requester: Requester, {lease}: Released): void {
 
 /**
 Reserves released GPUs again with the same ends, notes and labels, in one commit. Each reservation is restored completely or not at all, and the
-release stays in the history. Processes that now run on the GPUs do not prevent this, because they may belong to the reservation.
+release stays in the history. Processes that now run on the GPUs do not prevent the undo, because they may belong to the reservation.
 @throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, and otherwise like {@link transact}.
 */
 export async function undoRelease(

@@ -16,7 +16,7 @@ const deeds: ReadonlySet<AuditKind> = new Set([
 const isDeed = ({kind, reason, until}: AuditRecord): boolean =>
 	deeds.has(kind) ||
 	(kind === 'left' && reason === undefined) ||
-	// A record with `until` is about a user who keeps the GPUs. A record without `until` is about the warning that is withdrawn for that reason.
+	// With `until`, a user decided to keep the GPUs until that time. Without it, the record only says that the warning was withdrawn as a result.
 	(kind === 'idle' && reason === 'kept' && until !== undefined);
 
 /** Returns a world whose actions are marked with this interface in the audit log. */

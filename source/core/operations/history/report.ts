@@ -23,7 +23,7 @@ export type ReportQuestion = {
 	readonly series?: (window: TimeWindow) => SeriesOptions;
 };
 
-/** Imports the history of older versions. Does nothing if this account may not write to the store. The report then lacks that history. */
+/** Imports the history of older versions. Does nothing if this account may not write to the store, so the report lacks that history. */
 export async function takeOverHistory({store}: World): Promise<void> {
 	await withFallback(
 		async () => store.takeOverHistory?.(),

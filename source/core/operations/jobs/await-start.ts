@@ -9,12 +9,12 @@ import {readCurrentJobs} from './jobs.js';
 
 const retryMs = 1000;
 
-/** How often a pending job reads the jobs that it depends on. In an array, each earlier job adds `moreMsForEach`. */
+/** Interval at which a pending job reads the jobs that it depends on. In an array, each earlier job adds `moreMsForEach`. */
 const shortestLookMs = 2000;
 const moreMsForEach = 100;
 const longestLookMs = 20_000;
 
-/** The longest single sleep before a start time. Then the clock is read again, because it can have been set in the meantime. */
+/** The longest single sleep before a start time. After it, the clock is read again, because the clock may have been set in the meantime. */
 const longestSleepMs = 30_000;
 
 /** Repeats work while the store is unusable. Returns undefined if the signal is aborted first. */
@@ -84,13 +84,13 @@ export async function awaitStart(
 	const wakeSignal = createWakeSignal();
 	let numbers: readonly number[] | undefined;
 	let isNear = true;
-	/** The time since which a job to wait for has been missing in every read. */
+	/** Since when every read has lacked a job on which this job depends. Undefined if none is missing. */
 	let missedSinceMs: number | undefined;
 	const read = async (): Promise<JobList> => {
 		try {
 			return await readCurrentJobs(world, numbers);
 		} catch (error) {
-			// While this process cannot reach the store, other wrappers may not be able to write their lost records again either.
+			// Other wrappers may not reach the store either, so the time that they have to write their lost records again starts anew.
 			missedSinceMs = undefined;
 			throw error;
 		}

@@ -15,7 +15,7 @@ const putBackMs = 60_000;
 
 const progress: Readonly<Partial<Record<JobState, number>>> = {pending: 0, queued: 1, running: 2};
 
-/** Whether the found job has an earlier state than this wrapper has stored. The store has then lost its newest data. */
+/** Whether the found job has an earlier state than this wrapper has stored. If so, the store has lost its newest data. */
 const isEarlier = (found: Job, latest: Job): boolean =>
 	found.state === 'lost' ||
 	(!isOver(found) &&

@@ -22,7 +22,7 @@ export type StoreChoice =
 const byRecord = (record: PoolRecord): StoreChoice =>
 	record.store === 'redis' ? {kind: 'redis', record} : {kind: 'shared', directory: record.directory};
 
-/** Chooses the store. `probe` asks Redis whether it has a pool. An outage is no reason to choose another store: a GPU could then be granted twice. */
+/** Chooses the store. `probe` asks Redis whether it has a pool. Chooses no other store in an outage, because both could grant the same GPU. */
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {
 	const {asked, isRedisGiven, recorded, hasPrivatePool} = facts;
 	if (asked === 'redis' || (asked === undefined && isRedisGiven)) {

@@ -35,7 +35,7 @@ async function readEvenGarbage(
 			throw error;
 		}
 
-		// Writes only the size and the provider. The leases are then read and ended properly, with usage and audit records.
+		// Writes only the size and the provider, so that the leases can be read and then ended properly, with usage and audit records.
 		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
 		return {snapshot: await store.read({change}), wasGarbage: true};
 	}

@@ -17,7 +17,7 @@ export type IdleWatch = {
 	readonly start: (snapshot: Snapshot) => void;
 };
 
-/** Whether the program that waits with this entry returns idle GPUs to the pool. The Go program does not. Its entries name no machine. */
+/** Whether the program that waits with this entry returns idle GPUs to the pool. The Go program does not, and its entries name no machine. */
 const canLook = ({machine}: QueueEntry): boolean => machine !== undefined;
 
 type Options = {
@@ -55,8 +55,8 @@ export function createIdleWatch({world, entryId, signal, run}: Options): IdleWat
 				return reclaimer.endBeyondLimit(before);
 			}
 
-			// The read comes after the scan, so that no lease of the snapshot is newer than the scan.
-			// A scan that hangs must not delay the end of the request.
+			// The read comes after the scan, because the snapshot must not be older than the scan.
+			// An abort ends the wait for a scan that hangs, so that the request can end at once.
 			const observation = await createFreshScan(world, Infinity, signal)();
 			return reclaimer.look(await store.read(), observation);
 		};

@@ -18,7 +18,7 @@ type Candidate = {
 
 type Box = {readonly free: readonly Candidate[]; readonly links: GpuLinks | undefined};
 
-/** The held GPUs that stay, the free GPUs, and the number of free GPUs to choose. */
+/** The GPUs that the request already holds and keeps, the free GPUs, and how many of the free GPUs to choose. */
 type Choice = {readonly kept: readonly Candidate[]; readonly free: readonly Candidate[]; readonly count: number};
 
 type Chosen = {readonly kept: readonly Candidate[]; readonly chosen: readonly Candidate[]};
@@ -59,8 +59,8 @@ function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): read
 }
 
 /**
-Counts the NUMA nodes and PCI roots of a set. All GPUs of unknown place together count as one if `isUnknownShared`
-is set. Otherwise, each of these GPUs counts as one.
+Counts the NUMA nodes and PCI roots of a set. GPUs with an unknown node or root count as one together if
+`isUnknownShared` is set, and otherwise as one each.
 */
 const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonly number[] =>
 	(['numaNode', 'pciRoot'] as const).map((domain) => {
@@ -85,7 +85,7 @@ const orders: Readonly<Record<StrategyName, Order>> = {
 	topology: mostRecentUserFirst,
 };
 
-/** How each strategy scores a set. For equal scores, the order of the GPUs decides. Undefined if the strategy uses only the order. */
+/** How each strategy scores a set. For equal scores, the strategy's order of the GPUs decides. Undefined for a strategy that has only an order. */
 const scoresOfSets: Readonly<Record<StrategyName, ((chosen: Chosen, box: Box) => readonly number[]) | undefined>> = {
 	mru: undefined,
 	lru: undefined,

@@ -50,7 +50,7 @@ export function committedMiB(
 		return undefined;
 	}
 
-	// The memory of a process without a reading is attributed to no share.
+	// A process whose memory is unknown adds nothing to its share, so its memory is part of `ofNoShare`.
 	const measured = usageOfShares(shares, processes).shares.map(({processes: own}) =>
 		sumOf(own.map((process) => process.memoryUsedMiB ?? 0)),
 	);

@@ -65,7 +65,7 @@ export function instanceCandidateOf(
 /**
 Chooses MIG instances: free ones before those held by waiting requests, then the smallest profile, then the GPU with the most instances in use,
 so that large instances and empty GPUs stay available. Returns fewer than `count` if there are not enough.
-@param candidates - Instances held by waiting requests are in the order in which they are taken.
+@param candidates - Instances held by waiting requests must be in the order in which they are taken.
 */
 export function chooseInstances(
 	gpus: readonly GpuRecord[],

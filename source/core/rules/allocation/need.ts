@@ -107,8 +107,8 @@ function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boo
 			return;
 		}
 
-		// Candidates that are linked to the pivot need no step of their own: each set with such a candidate also contains the pivot or a GPU that is
-		// not linked to the pivot.
+		// Candidates that are linked to the pivot need no step of their own. Each set with such a candidate is found by another step, because it
+		// also contains the pivot or a GPU that is not linked to the pivot.
 		const pivot = [...candidates, ...done].toSorted(
 			(a, b) => linkedTo(b, candidates).length - linkedTo(a, candidates).length,
 		)[0]!;
@@ -216,7 +216,7 @@ export function eligibilityOf(
 	const certain = groupsFor(wanted, {readings, answers, links, isHopeful: false});
 	const groups = certain.filter((group) => isEnough(group));
 	const considered = ids ?? readings.map((_, index) => index);
-	/** Returns the unknown quality of a GPU, if any. An unknown model or link matters too, because it decides about the GPU's groups. */
+	/** Returns the unknown quality of a GPU, if any. An unknown model or link matters too, because the GPU's groups depend on it. */
 	const unknownOf = (index: number, isModelUnknown: boolean): Quality | undefined => {
 		const answer = answers[index]!;
 		if (typeof answer === 'string') {
@@ -264,7 +264,7 @@ export function mostGpusFor(need: Need, observation: Observation, gpuCount: numb
 		return groups === undefined ? gpuCount : Math.max(0, ...groups.map((group) => group.length));
 	};
 
-	// With a count of 1, GPUs of different models are in one group. A count of 2 shows how many GPUs can be combined.
+	// A count of 1 puts GPUs of different models into one group, so only a count of 2 shows how many GPUs can be combined.
 	return Math.max(mostOf(2), Math.min(1, mostOf(1)));
 }
 

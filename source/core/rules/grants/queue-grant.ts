@@ -41,7 +41,7 @@ type QueueGrantOptions = {
 	readonly force?: boolean;
 	/** Order of the free GPUs. Defaults to the strategy of the policy. */
 	readonly preference?: Preference;
-	/** GPU groups and MIG instances that can serve the entry. Both default to those stored in the entry. */
+	/** GPU groups and MIG instances that can serve the entry. By default, the groups and instances stored in the entry. */
 	readonly groups?: readonly GpuGroup[];
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
 	readonly isUsableInstance?: (instance: InstanceOfGpu) => boolean;

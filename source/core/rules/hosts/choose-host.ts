@@ -78,7 +78,7 @@ function judge(wanted: AskedOfHosts, answer: HostAnswer): Chosen | HostReason {
 		return {kind: 'over-limit', mostGpus: most};
 	}
 
-	// Nobody knows when the account will hold fewer GPUs.
+	// Beyond the account's limit, the wait counts as endless, because nobody knows when the account will hold fewer GPUs.
 	const waitSeconds = count > left ? Infinity : Math.min(...waits.map((group) => group[count - 1]!));
 	return {
 		kind: 'chosen',

@@ -1,6 +1,6 @@
 import type {GpuReading} from '../../model/types.js';
 
-/** How many bytes at the end of the output are searched. */
+/** How many bytes at the end of a command's output are searched for a message about GPU memory. */
 export const searchedBytes = 65_536;
 
 /** Matches the messages of PyTorch, JAX, TensorFlow, CUDA, HIP and llama.cpp about GPU memory that cannot be allocated. */
@@ -13,7 +13,7 @@ type Ended = {
 	readonly readings: readonly GpuReading[];
 };
 
-/** Returns why a command failed, if a GPU was the reason. Only healthy GPUs are granted, so an Xid reported after the job was caused during the job. */
+/** Returns why a command failed, if a GPU was the reason. Only healthy GPUs are granted, so an Xid error after the job comes from the job. */
 export function exitReason({exitCode, output, readings}: Ended): string | undefined {
 	if (exitCode === 0) {
 		return undefined;

@@ -33,7 +33,7 @@ export function lossOf(job: Job, now: number, host: Host): string | undefined {
 		return now - job.submitTime > startSeconds ? 'it could not be started' : undefined;
 	}
 
-	// The wrapper can have been killed before it stored the process of its command, which may still run.
+	// If the wrapper was killed before it stored the process of its command, the command may still run.
 	return job.job === undefined && host.orphansOf(job.holder!) !== 'dead' ? undefined : 'its processes were killed';
 }
 

@@ -25,7 +25,7 @@ type Submitting = {
 	readonly logOf: (id: string) => string;
 };
 
-/** Throws `usage` if a job to wait for does not exist, or has ended in a way that prevents the new job from ever starting. */
+/** Throws `usage` if a job in `after` does not exist, or has ended in a way that prevents the new job from ever starting. */
 export function checkAfter(after: JobRequest['after'], jobs: readonly Job[]): void {
 	for (const dependency of after) {
 		const state = dependencyState(dependency, jobs);

@@ -104,7 +104,7 @@ export function endingEntries(
 		return {
 			...leaseFacts(holdings, context),
 			kind: endingKind(ending),
-			// The release may have been made through another interface than the request.
+			// Omitted for a release, which may have been made through another interface than the request.
 			via: ending.reason === 'released' ? undefined : holdings[0]!.lease.via,
 			until: ending.endTime === context.now ? undefined : ending.endTime,
 			reason: ending.reason,

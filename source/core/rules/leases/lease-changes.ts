@@ -101,7 +101,7 @@ export function planExpiry(
 
 	const changes = planHoldings([...ended.map((end) => endChange(end)), ...noted]);
 	const drops = dropFromQueue(gone);
-	// These GPUs are held for an entry that no longer exists. If the entry appears in the meantime, the commit conflicts.
+	// Ids of missing entries for which GPUs are held. The plan expects that they are still missing, so the commit conflicts if one reappears.
 	const orphaned = new Set(
 		ended
 			.map(({holding}) => holding.lease.partialQueueId)

@@ -84,7 +84,7 @@ const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean 
 const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
-/** Seconds of store time after which a process with another monotonic clock may take over a watch. By then, the first process could have finished it. */
+/** Seconds of store time after which a watch is overdue, so that a process with another monotonic clock may take over the watch. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
 /** `heard`: the holder counts as alive. `missed`: a watch has ended without a heartbeat. A {@link Silence} is a new watch, to be stored. */
@@ -103,7 +103,7 @@ function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience
 
 	const watch = watchOf(held);
 	if (watch?.clock === host.monotonic.id && seconds >= watch.seconds) {
-		// Heartbeats cannot arrive while the store is down.
+		// Heartbeats cannot arrive while the store is down, so the watch counts only from the start of the store.
 		const watchedSeconds = Math.min(seconds - watch.seconds, snapshot.storeUptimeSeconds);
 		return watchedSeconds >= watchSeconds ? 'missed' : 'heard';
 	}
@@ -236,7 +236,7 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
 	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
 	const verdict = judge(entry, host);
-	// The watch for an entry that sends no heartbeats begins early, so that other entries need not wait long for it.
+	// The watch for an entry that sends no heartbeats begins early, so that other entries need not wait long for this entry.
 	const answer = hear(entry, snapshot, host, answerPatience);
 	const watched = answer === 'missed' ? holds : judgementOf<EndReason>(answer, 'heartbeat-lost');
 	switch (verdict) {
@@ -300,7 +300,7 @@ function silenceEndsIn(held: Lease | QueueEntry, {now}: Snapshot, host: Host, pa
 		: watch.since + handOverSeconds(patience) - now;
 }
 
-/** Returns the seconds until the next lease or entry in the snapshot can end. A waiting command then reads again. */
+/** Returns the seconds until the next lease or entry in the snapshot can end, which is when a waiting command reads again. */
 export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	const {now} = snapshot;
 	const ofLeases = holdingsIn(snapshot.gpus).map(({lease}) => {

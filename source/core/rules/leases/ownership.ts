@@ -16,7 +16,7 @@ export const requesterOf = (account: Account, label?: string): Requester => {
 export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamespace'>): boolean =>
 	uid === 0 && userNamespace === undefined;
 
-/** The text for a user namespace without a readable /proc, in which neither the outer uid nor the number of the namespace is known. */
+/** The text for a user namespace without a readable /proc. Neither the outer uid nor the number of such a namespace is known. */
 const unreadableNamespace = '?/?';
 
 /** Returns why the requester's account is uncertain, and what to do. Undefined for a known account. */

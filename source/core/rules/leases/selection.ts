@@ -24,7 +24,7 @@ type Selected = {
 };
 
 function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
-	// The requester's own account as a label selects leases without a label. For root, it is an ordinary label, because root can name other accounts.
+	// The requester's own account selects leases without a label. For root, these would be leases of all accounts, so `root` is an ordinary label.
 	return label === requester.account && !isRoot(requester) ? labelOf(lease) === undefined : lease.user === label;
 }
 

@@ -1,6 +1,6 @@
 /**
-The limits of accounts, set by an administrator. A limit for one user counts more than limits for groups, and these
-count more than the limit for everybody. Root has no limits.
+The limits of accounts, set by an administrator. A limit for a user overrides limits for groups, and a limit
+for a group overrides the limit for everybody. Root has no limits.
 */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';

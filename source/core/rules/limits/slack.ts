@@ -1,6 +1,6 @@
 /**
-Reservations beyond `max-gpus`, which `limits.slack=on` allows while nobody else waits. These reservations are marked, and go back first when
-somebody else waits. Only manual reservations of whole GPUs can be marked. The GPUs of a job cannot go back before the job ends.
+Reservations beyond `max-gpus`, which `limits.slack=on` allows while nobody else waits. These reservations are marked, and the newest of them
+go back when somebody else waits. Only manual reservations of whole GPUs can be marked, because the GPUs of a job cannot go back before the job ends.
 */
 import type {Need} from '../../model/need.js';
 import type {Lease, LeaseSlack, LeaseType, Snapshot} from '../../model/types.js';

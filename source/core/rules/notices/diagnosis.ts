@@ -4,7 +4,7 @@ import type {Finding} from '../pool/diagnosis.js';
 export type TargetCheck = {
 	readonly name: string;
 	readonly problem?: string | undefined;
-	/** The last notice, if it did not arrive. */
+	/** How long ago and why the last notice did not arrive. Undefined if it arrived. */
 	readonly failure?: {readonly ageText: string; readonly reason: string} | undefined;
 };
 

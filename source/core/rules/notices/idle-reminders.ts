@@ -63,7 +63,7 @@ function warningsDue(
 	};
 }
 
-/** Returns the reminders about idle reservations. The plan already changes the GPUs in `written`, so their reminders follow a second later. */
+/** Returns the reminders about idle reservations. The same plan already changes the GPUs in `written`, so their reminders follow a second later. */
 export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: ReadonlySet<number>): DueReminders =>
 	warningsDue(snapshot, sender, written, {
 		kind: 'idle',

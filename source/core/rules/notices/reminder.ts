@@ -3,7 +3,7 @@ import type {Requester, ReturnNote} from '../../model/types.js';
 import {isRoot} from '../leases/ownership.js';
 import {timeToSend, usualPreferences, type NoticePreferences} from './events.js';
 
-/** How long only the account's own processes may send a notice that is due. Only these processes know the targets that the account chose. */
+/** How long only the account's own processes may send a notice that is due, because only they know the targets that the account chose. */
 const ownersFirstSeconds = 60;
 
 export type Reminder = {

@@ -11,7 +11,7 @@ export type IdleRules = {
 	readonly isOnlyWanted: boolean;
 };
 
-/** Returns the rules. Undefined if idle GPUs never go back to the pool. They also never go back if one of these policy keys cannot be read. */
+/** Returns the rules. Undefined if idle GPUs never go back to the pool, which is also the case if a policy key for idle GPUs cannot be read. */
 export function idleRulesOf(snapshot: StoredPolicy): IdleRules | undefined {
 	const afterSeconds = policyValue(snapshot, 'idle.after');
 	if (afterSeconds === 'off') {

@@ -107,7 +107,7 @@ export function policyRows({policy, policyProblem}: StoredPolicy): readonly Poli
 	return [...policyKeyNames, ...named.toSorted(), ...unknown].map((key) => rowOf(key));
 }
 
-/** Describes an unreadable policy record and how to fix it. A commit can neither compare nor replace a value that is not a string. */
+/** Describes an unreadable policy record and how to fix it. A record that is not a string must be moved by hand: no commit can replace it. */
 export const unreadablePolicy = (
 	problem: string,
 	stored: string | undefined,

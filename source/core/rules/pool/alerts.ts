@@ -12,7 +12,7 @@ const lossSeconds = 86_400;
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
-/** How long a note is kept if nobody can deliver it. */
+/** How long the note about a returned reservation is kept if nobody can deliver it. */
 const returnSeconds = 86_400;
 /** The greatest number of kept notes, so that the record stays small. */
 const mostReturns = 64;
@@ -42,7 +42,7 @@ const pauseAfterLossSeconds = 5;
 
 export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
 	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + pauseAfterLossSeconds - now;
-	// If the result is longer than the pause, the store's clock was set back after the restore. Grants then do not wait.
+	// If the result is longer than the pause, the store's clock was set back after the restore. In this case, grants do not wait.
 	return seconds > 0 && seconds <= pauseAfterLossSeconds ? seconds : 0;
 }
 

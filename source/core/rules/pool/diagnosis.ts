@@ -47,7 +47,7 @@ export function judgeStore(
 					'Every command makes several round trips. Use a closer store, or find out what keeps it busy.',
 				)
 			: finding('store', 'ok', words),
-		// If the store loses or evicts data, a GPU can be granted twice.
+		// Checked because a GPU can be granted twice if the store loses or evicts data.
 		...when(
 			isDurable === false,
 			'store',
@@ -100,7 +100,7 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
-/** Explains why an unreadable record of drains puts every GPU out of service, and how to fix it. A commit can only compare and replace strings. */
+/** Describes an unreadable record of drains and how to fix it. A record that is not a string must be moved by hand: no commit can replace it. */
 export const unreadableDrains = (
 	problem: string,
 	stored: string | undefined,

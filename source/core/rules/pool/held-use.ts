@@ -34,7 +34,7 @@ type Sum = {held: number; known: number; used: number; idle: number};
 /** Gaps in the load history that are shorter than this are not shown. They occur when one scanner takes over from another. */
 const leastGapMinutes = 10;
 
-/** Combines lines of the load history with usage records. All lines must be added before the records, in any order. */
+/** Combines lines of the load history with usage records. Lines can be added in any order, but all of them before the first record. */
 export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	readonly addLoads: (lines: readonly MinuteLoads[]) => void;
 	readonly add: (record: UsageRecord) => void;

@@ -16,7 +16,7 @@ const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 
 export type PoolIsolation = {
 	readonly level: IsolationLevel;
-	/** Why the policy is unknown. `level` is then the strictest level. Absent if the policy is known. */
+	/** Why the policy is unknown, so that `level` is the strictest level. Absent if the policy is known. */
 	readonly doubt?: PolicyDoubt;
 };
 
@@ -44,7 +44,7 @@ export function isolationLevelOf({
 		return policy === 'require' ? 'contradiction' : 'off';
 	}
 
-	// The name of a mechanism, as in `--isolate=bwrap`, is no level. It counts as `prefer`, and config and pool may be stricter.
+	// The name of a mechanism, as in `--isolate=bwrap`, is not a level. It counts as `prefer`, and config and pool may be stricter.
 	const wished = wish === undefined ? 'off' : wish === 'require' ? 'require' : 'prefer';
 	return stricter(stricter(wished, setting), policy);
 }

@@ -118,7 +118,7 @@ function adviceFor(
 }
 
 /**
-Reports who holds the memory of a GPU. `seen` are processes that have its devices open or are listed.
+Reports who holds the memory of a GPU. `seen` are processes that have its devices open or that the GPU tool lists.
 `thresholdMiB` is how much memory the driver may use.
 */
 export function reportHolders(reading: GpuReading, seen: DeviceHolders, thresholdMiB: number): HoldersReport {

@@ -102,7 +102,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 	}
 
 	const {machine} = pool;
-	// In a container, the machine id differs from the id of the host machine, but the boot id is the same. Two unknown boot ids are not equal.
+	// In a container, the machine id differs from the id of the host machine, but the boot id is the same. Two unknown boot ids count as different.
 	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
 	if (machine && machine.id !== host.machineId && !isSameBoot) {
 		throw new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine.id})`, {

@@ -55,12 +55,12 @@ type Loss = {
 	readonly found: Snapshot;
 	/** Audit records since the last read. Leases that ended according to these records are not restored. */
 	readonly audit: readonly AuditRecord[];
-	/** Whether nothing was committed since the loss. All records in the store are then older than the records of the last read. */
+	/** Whether nothing was committed since the loss, so that all records in the store are older than the records of the last read. */
 	readonly isUntouched: boolean;
 	readonly isLate: boolean;
 };
 
-/** Whether the store's clock was set back. Times then do not show which records were changed since the last read. */
+/** Whether the store's clock was set back, so that times do not show which records were changed since the last read. */
 const isClockUnsure = ({known, found, isUntouched}: Loss): boolean => !isUntouched && found.now < known.now;
 
 const isGrantedSince = (lease: Lease, loss: Loss): boolean =>
@@ -77,7 +77,7 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 		return false;
 	}
 
-	// After the loss, an older lease can be back in the store and have ended a second time. Then the record shows the end of that lease.
+	// A loss can bring back an older lease, which then ends a second time. The record shows that end, and says nothing about the lost lease.
 	const isEndOfEarlier = ended?.leaseId !== undefined && endsByItself.has(ended.reason);
 	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
 }
@@ -249,7 +249,7 @@ function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly b
 	}
 
 	for (const record of found.queue) {
-		// An entry whose heartbeat is newer than the last read has joined since, and stays.
+		// An entry whose heartbeat is newer than the last read has joined since that read, and stays.
 		const hasLeft =
 			record.kind === 'entry' &&
 			known.queue.every(({id}) => id !== record.id) &&

@@ -63,7 +63,7 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly lastReleased?: number;
 	readonly reading?: GpuReading;
 	readonly use: GpuUsage;
-	/** Processes on the GPU, with masked secrets. Also empty if the processes are unknown. In this case, `reading.processes` is undefined. */
+	/** Processes on the GPU, with masked secrets. Also empty if the processes are unknown, that is, if `reading.processes` is undefined. */
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model;
 	/** Accounts that use the GPU without a lease. Empty if the users are unknown. */
@@ -154,7 +154,7 @@ function sharedRow(
 		reading?.processes === undefined ? undefined : seen.processes,
 		reading,
 	);
-	// On a GPU split by MIG, processes are not matched with owners here.
+	// On a GPU split by MIG, the owner of one instance has no right to the rest of the GPU, so no owner is exempt.
 	const isSplit = record.shares.every(({mig}) => mig !== undefined);
 	return {
 		...seen,

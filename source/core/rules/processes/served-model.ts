@@ -100,10 +100,10 @@ export function modelOfCommand(commandLine: string): Model | undefined {
 
 /** Returns the first model that a process or one of its ancestors names. Worker processes often name none. */
 export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
-	// Workers of one job share their ancestors and often their command line, so each line is searched only once.
+	// Workers of one job share their ancestors and often their command line, so each line is examined only once.
 	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));
 	for (const line of lines) {
-		// A model can be an address that contains a password.
+		// Secrets are masked first, because a model can be an address that contains a password.
 		const model = line === undefined ? undefined : modelOfCommand(maskSecrets(line));
 		if (model !== undefined) {
 			return model;

@@ -29,8 +29,8 @@ export type AgentLimit = Pick<OverLimit, 'held' | 'ahead'> & {
 };
 
 /**
-The account that gets GPUs, with its limit. `limit` is based on the account's current Unix groups. The groups in
-its queue entries may be out of date.
+The account that gets GPUs, with its limit. `limit` is based on the account's current Unix groups, because the
+groups in its queue entries may be out of date.
 */
 export type Receiver = Pick<Lease, 'via'> & {readonly account: string; readonly limit: Limit | undefined};
 
@@ -207,7 +207,7 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 			const earlier = all.slice(0, Math.max(0, position));
 			return (
 				isAllowed(account, earlier, {type: entry.reservationType, need: entry.need}) &&
-				// While the entry waits for its account, the limit of agents does not count the entry.
+				// The limit of agents does not count an entry that waits for its account, so the entry is checked like a new request.
 				newAgentLimit(entry, wantedCountOf(entry)) === undefined
 			);
 		},
@@ -233,7 +233,7 @@ export function accountLimitsOf(view: View, {own, ...state}: Circumstances): Acc
 	};
 }
 
-/** Works like {@link accountLimitsOf}, but uses only the records. For callers that inspect no processes and grant nothing. */
+/** Works like {@link accountLimitsOf}, but uses only the records, for callers that inspect no processes and grant nothing. */
 export function accountLimitsSeen(snapshot: Snapshot, own?: Circumstances['own']): AccountLimits {
 	let known: OutOfService | undefined;
 	const out = (): OutOfService => {

@@ -21,7 +21,7 @@ import {outageFor, outagesNoted, servableGroups} from './out-of-service.js';
 export type Blocker = {
 	/** The indices of the GPUs that the entry could get after this blocker. */
 	readonly gpus: readonly number[];
-	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
+	/** Store time at which these GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
 } &
 	/**
@@ -113,7 +113,7 @@ const futuresOfAgents = (snapshot: Snapshot): readonly Future[] =>
 function futureOf(record: GpuRecord, snapshot: Snapshot, instance?: EligibleInstance): Future {
 	const {now, drains} = snapshot;
 	const part = {index: record.index, uuid: instance?.uuid};
-	// A usable free GPU is taken by a waiting request at once. A GPU that is still free is broken or in use without a reservation, for an unknown time.
+	// A waiting request takes a usable GPU at once. So a GPU that is still free is broken or used without a reservation, for an unknown time.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
@@ -181,7 +181,7 @@ function createFutures(snapshot: Snapshot) {
 						.filter(({gpu}) => group.includes(gpu))
 						.map((instance) => ofInstances.get(instance.uuid) ?? futureOf(gpus[instance.gpu]!, snapshot, instance))
 				: group.map((index) => ofGpus[index]!),
-		/** Returns the forecasts for the GPUs that earlier requests of agents are expected to get. Omits the holders. */
+		/** Returns the forecasts for the GPUs that earlier requests of agents are expected to get. Omits the GPUs' current holders. */
 		keptForAgents: (): readonly Future[] =>
 			[...ofGpus, ...ofInstances.values()]
 				.filter(({waiter}) => waiter?.kind === 'waiter' && isOfAgent(waiter.entry))

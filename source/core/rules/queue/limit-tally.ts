@@ -12,7 +12,7 @@ type MutableTally = {
 	ahead: number;
 	/** The number of GPUs that are held, or that waiting requests may still get within the limit. */
 	promised: number;
-	/** Whether a waiting request exceeds the limit. Every later request then waits behind it. */
+	/** Whether a waiting request exceeds the limit. If so, every later request waits behind it. */
 	isBlocked: boolean;
 	/** The entries over the limit, with the number of GPUs that earlier entries want. */
 	readonly over: Map<string, number>;

@@ -68,7 +68,7 @@ function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number | string, No
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/** Returns why a GPU is out of service. Use is an outage only if `isUnused` is set: the GPU is free or held by a waiting request. */
+/** Returns why a GPU is out of service. Use is an outage only with `isUnused`, which means that the GPU is free or held by a waiting request. */
 function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage, 'kind' | 'detail'> | undefined {
 	switch (block?.kind) {
 		case 'failed': {
@@ -168,7 +168,7 @@ const partsOf = (
 		? eligibleInstancesOf(entry, gpuCount).filter(({gpu}) => group.includes(gpu))
 		: group.map((gpu) => ({gpu}));
 
-/** Returns those groups of an entry in which enough GPUs or MIG instances are in service. */
+/** Returns the groups of an entry in which enough GPUs or MIG instances are in service. */
 export function servableGroups(
 	entry: QueueEntry,
 	gpus: readonly GpuRecord[],

@@ -26,7 +26,7 @@ export function claimsOf(
 ): ReadonlyMap<number, QueueEntry> {
 	const claims = new Map<number, QueueEntry>();
 	for (const record of queue) {
-		// All GPUs are kept for earlier entries. Checking more entries is expensive, because it inspects their processes.
+		// All GPUs are already kept. Later entries are not checked, because a check inspects their processes, which is expensive.
 		if (claims.size >= gpuCount) {
 			break;
 		}

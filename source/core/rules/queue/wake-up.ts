@@ -103,7 +103,7 @@ export function readAfterMs(
 	return isRelevant && usable.length > 0 && rankIn(snapshot, entryId, usable) < wokenAtOnce ? 0 : undefined;
 }
 
-/** Returns whether an event allows an entry that had to wait for its own account or for other agents, no matter which GPU has become free. */
+/** Returns whether an event ends an entry's wait for its own account or for other agents. Which GPU has become free does not matter. */
 export function endsLimit(before: Snapshot | undefined, after: Snapshot | undefined, entryId: string): boolean {
 	const own = after?.queue.find(({id}) => id === entryId);
 	return (

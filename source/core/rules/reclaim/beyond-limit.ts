@@ -50,7 +50,7 @@ function neededFor(beyond: readonly SlackLease[], snapshot: Snapshot): ReadonlyM
 	return needed;
 }
 
-/** How long to wait if the deadline has passed on the store's clock, but the grace period has not ended. */
+/** How long to wait if the deadline has passed on the store's clock, but the grace period has not ended on the monotonic clock. */
 const retrySeconds = 1;
 
 type Step = {

@@ -82,7 +82,7 @@ export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 		});
 }
 
-/** A waiting request takes a usable GPU within this time after its release. No request can use a GPU that has been free for longer. */
+/** A waiting request takes a usable GPU within this time after its release, so no request can use a GPU that has been free for longer. */
 const takenWithinSeconds = 60;
 
 /** Returns the requests that still lack GPUs after all requests, in the order of the queue, have taken the GPUs in `free` that they can use. */
@@ -134,7 +134,7 @@ export function demandIn(snapshot: Snapshot): Demand {
 	};
 }
 
-/** Whether a scan could matter now, because a reservation may go back and is not kept. For requests that would scan only for this purpose. */
+/** Whether a reservation may go back now and is not kept. If not, a waiting request need not scan to find idle GPUs. */
 export const hasReclaimable = (snapshot: Snapshot): boolean => {
 	const rules = idleRulesOf(snapshot);
 	if (rules === undefined) {

@@ -37,7 +37,7 @@ function stepOf(
 	const {seenAt, canAdvance} = sight;
 	const isKept = isKeptNow(candidate, snapshot);
 	if (!isKept && verdict === 'hidden' && idle !== undefined && isUnbroken(idle, seenAt, snapshot)) {
-		// Other observers see more. The idle time that they saw stays valid, and this observer does not extend it.
+		// Other observers may see the hidden processes. The idle time that they saw stays valid, and this observer does not extend it.
 		return nothing;
 	}
 
@@ -176,7 +176,7 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 			return known;
 		},
 	};
-	// If not all are needed, the reservations that have been idle for longest end first.
+	// If not all reservations must end, those that have been idle for longest end first.
 	const steps = candidates
 		.toSorted((a, b) => (a.idle?.since ?? Number.MAX_VALUE) - (b.idle?.since ?? Number.MAX_VALUE))
 		.map((candidate) => {

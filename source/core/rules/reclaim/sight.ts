@@ -12,7 +12,7 @@ export type Sight = {
 	readonly memoryThresholdMiB: number;
 	readonly host: string;
 	/**
-	False for an old observation and for an observation of another process. Such an observation can end idle times, but
+	False for an old observation, and for one that another process made. Such an observation can end idle times, but
 	neither start nor continue them.
 	*/
 	readonly canAdvance: boolean;

@@ -1,25 +1,25 @@
-/** Times that the store keeps about a reservation: they begin at an observation, and later observations continue them. */
+/** Spans of time that the store keeps for a reservation. A span begins at an observation, and later observations extend it. */
 import type {GraceTimer, Snapshot} from '../../model/types.js';
 import {longestGapSeconds} from '../policy/idle-rules.js';
 
-/** How often an unchanged time is written again. Less than half of the longest gap, so that one late write does not interrupt the time. */
+/** Seconds after which a span that continues is written again. Less than half of the longest gap, so that one late write does not break the span. */
 const refreshSeconds = 120;
 
 type Span = {readonly since: number; readonly seen: number};
 
 export const spanFrom = (since: number, seenAt: number): Span => ({since: Math.ceil(since), seen: Math.floor(seenAt)});
 
-/** Whether a stored time can be continued: it was observed without a long gap, and by a store that has lost nothing since. */
+/** Whether a stored span can be extended: there was no long gap between observations, and the store has lost nothing since its start. */
 export const isUnbroken = ({since, seen}: Span, seenAt: number, {revision}: Pick<Snapshot, 'revision'>): boolean =>
 	Math.abs(seenAt - seen) <= longestGapSeconds && revision.since !== undefined && revision.since <= since;
 
-/** Returns the stored time with the newest observation. Returns the same object if the observation need not be stored yet. */
+/** Returns the span extended to the newest observation, or the same object if the observation need not be stored yet. */
 export function seenAgain<Stored extends Span>(span: Stored, seenAt: number): Stored {
 	const seen = Math.max(span.seen, Math.floor(seenAt));
 	return seen - span.seen >= refreshSeconds ? {...span, seen} : span;
 }
 
-/** Tolerance for rounding. The times of a grace period are whole seconds, so the period may seem longer than it is. */
+/** Tolerance for rounding: a grace period may seem longer than it is, because its times are whole seconds. */
 const roundingSeconds = 1;
 
 type Grace = {

@@ -26,13 +26,13 @@ function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): 
 	return mebibytes >= 1 ? mebibytes : undefined;
 }
 
-/** Parses a GPU size, such as `40G`, into whole MiB, rounded down. G is 10^9 bytes: an `80GB` GPU reports 79.6 GiB. Undefined if invalid or under 1 MiB. */
+/** Parses a GPU size into whole MiB, rounded down. G is 10^9 bytes, so that `80G` fits an 80 GB GPU. Undefined if invalid or under 1 MiB. */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
 
 /** Formats a size, rounded, so that {@link parseMemoryMiB} can read it: `40G` stands for 40,000,000,000 bytes. */
 export function memoryText(mebibytes: number): string {
 	const gigabytes = (mebibytes * mebibyte) / 1e9;
-	// A request of 1G is stored as 953 MiB, which is slightly less than 1 GB.
+	// A request of 1G is stored as 953 MiB, which is slightly less than 1 GB but must be shown as 1G.
 	return gigabytes < 0.998
 		? `${Math.ceil((mebibytes * mebibyte) / 1e6)}M`
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;

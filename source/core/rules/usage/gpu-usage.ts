@@ -75,7 +75,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
-		// With unified memory inside a container, both memory use and processes are unknown. A load of zero is then the only sign of an idle GPU.
+		// In a container with unified memory, memory use is unknown and an empty process list proves nothing. Only a load of zero shows an idle GPU.
 		const {utilizationPercent: load} = reading;
 		return load === 0
 			? {kind: 'idle'}
@@ -199,6 +199,6 @@ export function isInstanceIdle(
 		return false;
 	}
 
-	// If the instance has no readings, it may have been removed.
+	// An instance without readings may have been removed, so its use is unknown.
 	return isComplete && memoryUsedMiB !== undefined ? true : undefined;
 }

@@ -44,7 +44,7 @@ function mayBeOn(process: GpuProcess, {mig}: Lease, reading: GpuReading | undefi
 	);
 }
 
-/** The excess that is tolerated, as a fraction of the share. The driver needs some memory of its own. */
+/** The excess that is tolerated, as a fraction of the share, because the driver needs some memory of its own. */
 const toleratedShare = 0.05;
 
 /** Whether a share uses more memory than it reserved. False if unknown. */
