@@ -67,7 +67,7 @@ export const checkJob = (words: readonly [string, ...string[]], environment: Env
 	checkCommand(exactWords(words)[0], exactEnvironment(environment));
 };
 
-/** The number of files that this process itself needs. */
+/** The number of open files that this process itself needs. A lower limit is set by the launcher, only for the job. */
 const leastOpenFiles = 256;
 
 /** Lowers the soft limit of open files to its value before Node started, for jobs to inherit. If this fails, the launcher does it. Never rejects. */
@@ -110,7 +110,7 @@ export const startJob = async ({
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();
-	// A background job that reads from the terminal stops its whole process group.
+	// A background job that reads from the terminal stops its whole process group, including this process.
 	const endDeferring = deferStop('SIGTTIN');
 	let endStopping = (): void => undefined;
 	const letGo = () => {

@@ -19,7 +19,7 @@ export const surviveLostOutput = (): void => {
 	}
 };
 
-/** How long a job must be stopped before this process stops, too. After Ctrl-Z or `fg`, only one of the two is stopped for a moment. */
+/** How long a job must be stopped before this process stops, too, because after Ctrl-Z or `fg`, only one of the two is stopped for a moment. */
 const settleMs = 20;
 
 const isInForeground = (): boolean => {

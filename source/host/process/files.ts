@@ -46,7 +46,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		try {
 			const descriptor = openSync(`${procDirectory}/${file}`, 'r');
 			try {
-				// The kernel returns such a file in one read if the buffer is large enough.
+				// The kernel returns a whole file of /proc in one read if the buffer is large enough.
 				return buffer.toString('utf8', 0, readSync(descriptor, buffer));
 			} finally {
 				closeSync(descriptor);
@@ -109,7 +109,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 			contained = found;
 			return new Map([...found].map(([pid, {id}]) => [pid, id]));
 		},
-		// Reading this file takes a while on large machines.
+		// Read only once, because reading this file takes a while on large machines.
 		bootTime: once(() => numberAfter(/^btime (?<number>\d+)/mv, new TextDecoder().decode(readWhole('stat')))),
 		pageBytes: once(() => parsePageBytes(readWhole('self/auxv'))),
 	};

@@ -5,7 +5,7 @@ const countPattern = /^\d{1,15}$/v;
 const sincePattern = /^\d{1,12}$/v;
 const runPattern = /^\S*$/v;
 
-/** Splits a revision into its four words. Undefined if invalid. Every read calls this, so it uses no regular expression. */
+/** Splits a revision into its four words. Undefined if invalid. */
 function wordsOf(raw: string | undefined) {
 	const [count = '', base = '', since = '', run = '', ...rest] = raw?.split(' ') ?? [];
 	return rest.length === 0 &&

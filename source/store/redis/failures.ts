@@ -22,7 +22,7 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 /** Whether an error is an answer of Redis. False if there was no answer. */
 export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
-/** Returns the error code at the beginning of the message. Redis before 7 adds other text to errors that occur in scripts. */
+/** Returns the error code in the message: at its beginning, or after other text, which Redis before 7 adds to errors in scripts. */
 function wordOf(error: Error): string {
 	const [word] = otherWords.find(([, pattern]) => pattern.test(error.message)) ?? [];
 	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';

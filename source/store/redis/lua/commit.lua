@@ -242,7 +242,7 @@ if uses[1] then
 end
 run_later('SET', CONSTANT.revision, next_revision())
 
--- A missing permission could stop the writes halfway. Redis 7 can check permissions before.
+-- A missing permission would stop the writes halfway, so all permissions are checked first, which Redis can do since version 7.
 if redis.acl_check_cmd then
   for _, command in ipairs(commands) do
     if not redis.acl_check_cmd(unpack(command)) then
@@ -286,7 +286,7 @@ local function keep_last_use()
         last = ended
       end
     end
-    -- A usage record may not name its GPU.
+    -- Some usage records name no GPU.
     if use.gpu ~= '' then
       redis.call('HSET', CONSTANT.lastUse, use.field, use.gpu .. ' ' .. last .. others)
     end
