@@ -45,7 +45,7 @@ function placeProlog(isHeld: boolean): string | undefined {
 	}
 }
 
-/** Creates a gate. With `isHeld`, the command waits for the gate to open. Returns undefined if no gate is possible, so that the command starts at once. */
+/** Creates a gate. With `isHeld`, the command waits until the gate is opened. Undefined if no gate is possible, so that no command waits. */
 export function createStartGate(clock: Clock, isHeld: boolean): StartGate | undefined {
 	const directory = placeProlog(isHeld);
 	if (directory === undefined) {
