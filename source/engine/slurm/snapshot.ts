@@ -218,7 +218,7 @@ export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 /** Seconds after which the cleanup of a node counts as slow. Usually a cleanup takes a moment. */
 const clearingSeconds = 5;
 
-/** Returns the ended jobs whose nodes are still being cleaned up after that time, by node. */
+/** Returns the jobs that ended more than {@link clearingSeconds} ago and whose nodes are still being cleaned up, by node. */
 const clearingJobs = ({jobs, now}: ClusterState): ReadonlyMap<string, number> =>
 	new Map(
 		jobs.flatMap(({id, clearing = [], endTime = now}) =>

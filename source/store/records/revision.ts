@@ -17,7 +17,7 @@ function wordsOf(raw: string | undefined) {
 		: undefined;
 }
 
-/** Decodes the revision. If invalid or missing, this program has never written to the store. Without `run`, assumes the run of the last commit. */
+/** Decodes the revision. Without a valid one, this program has never written to the store. Without `run`, assumes the run of the last commit. */
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
 	const stored = wordsOf(raw);
 	if (stored === undefined) {

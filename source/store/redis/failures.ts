@@ -51,7 +51,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['EACCES', 'permission denied'],
 ]);
 
-/** The error if the server has sent more bytes than any answer has, and the answer is still not complete. */
+/** The error for an answer that is still incomplete after more bytes than any answer has. */
 export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }

@@ -319,7 +319,7 @@ export class Database<Name extends string> {
 		}
 	}
 
-	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. After an error, `isUndone` tells whether nothing was changed. */
+	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` tells whether a failed `work` changed nothing. */
 	async #whenFree<Result>(work: () => Result, isUndone = () => false): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();
