@@ -13,7 +13,7 @@ blocking again.
 */
 export const surviveLostOutput = (): void => {
 	for (const stream of [process.stdout, process.stderr]) {
-		// Other listeners may end the process.
+		// Removes other listeners, which may end the process.
 		stream.removeAllListeners('error');
 		stream.on('error', ignore);
 	}

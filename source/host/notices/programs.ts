@@ -61,7 +61,7 @@ async function runCommand({argv, stdin, environment}: Command, signal: AbortSign
 					},
 		);
 	});
-	// The command may ignore its input.
+	// If the command does not read its input, writing fails, which is no problem.
 	child.stdin.on('error', () => undefined);
 	child.stdin.end(stdin);
 	try {

@@ -26,7 +26,7 @@ type Contained = {readonly startTicks: number; readonly id?: string};
 /** Returns the owner of a file as a uid, or undefined. */
 export type FileOwner = (file: string) => number | undefined;
 
-/** Returns the effective uid of a process. Undefined if no process is visible. */
+/** Returns the effective uid of a process. Undefined if the process is not visible. */
 export const ownerOfProcess = (pid: number): number | undefined => {
 	try {
 		return statSync(`/proc/${pid}`).uid;
@@ -64,7 +64,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		}
 	};
 
-	// Stat(2) of the directory is much faster than reading a file.
+	// Uses stat(2) on the directory, which is much faster than reading a file.
 	const uidOf = (name: string): number | 'absent' | undefined => {
 		try {
 			return ownerOf(`${procDirectory}/${name}`) ?? 'absent';
@@ -85,7 +85,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		realUidOf: (pid) => numberAfter(/^Uid:\s+(?<number>\d+)/mv, read(`${pid}/status`)),
 		containersOf(processes) {
 			const found = new Map<number, Contained>();
-			// Most processes share their control group with others.
+			// Parses each control group once, because most processes share theirs with others.
 			const ids = new Map<string, string | undefined>();
 			const idOf = (cgroup: string): string | undefined => {
 				if (!ids.has(cgroup)) {

@@ -237,7 +237,7 @@ end
 local count_before
 if uses[1] then
   count_before = redis.call('ZCARD', CONSTANT.history)
-  -- The Go program sets the whole history to expire 90 days after its last record.
+  -- Removes the expiry: the Go program lets the whole history expire 90 days after its last record.
   run_later('PERSIST', CONSTANT.history)
 end
 run_later('SET', CONSTANT.revision, next_revision())
