@@ -56,7 +56,7 @@ export type Job = {
 	readonly process: ProcessIdentity;
 	/** Resolves when the job has ended. After the time limit or with `waitsForChildren`, resolves when its children have ended, too. Never rejects. */
 	readonly ended: Promise<JobEnd>;
-	/** Lets signals act on this process again. Until then, fatal signals are deferred, even after the job has ended, so that its GPUs are released first. */
+	/** Lets signals act on this process again. Until then, fatal signals are deferred, even after the job's end, so that its GPUs are released first. */
 	readonly letGo: () => void;
 };
 
