@@ -232,7 +232,7 @@ function strangersDirectoryProblem({name, status}: Part, isLast: boolean): Unsaf
 /**
 Returns how another account could replace a directory:
 - The account owns a parent directory or may write to it.
-- The path contains a link that belongs to the account, in a directory where all accounts can create links.
+- The path contains a link that belongs to the account, in a directory where others can create links.
 Trusts directories of root and of this account. Ignores missing parts at the end of the path, and the permissions of the directory itself.
 
 @param directory

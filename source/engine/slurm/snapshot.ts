@@ -48,7 +48,7 @@ type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 /** GPUs of a node that are in use, but not by a known job. */
 type Hidden = {
 	readonly ids: ReadonlySet<number>;
-	/** How many more GPUs of the node are in use whose numbers are unknown. */
+	/** How many more GPUs of the node are in use, without known numbers. */
 	readonly unplaced: number;
 	/** How many GPUs of `ids` and `unplaced` may belong to jobs that Slurm shows without GPU numbers. */
 	readonly shown: number;

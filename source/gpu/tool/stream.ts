@@ -37,7 +37,7 @@ type Options<Block> = {
 };
 
 export type ToolStream<Block> = {
-	/** Returns a recent reading and its time. The first call returns undefined, and only a second call starts the tool: one scan needs no stream. */
+	/** Returns a recent reading and its time, or undefined without one. Only the second call starts the tool, because a single scan needs no stream. */
 	readonly latest: () => Promise<{readonly block: Block; readonly takenAtMs: number} | undefined>;
 	readonly close: () => Promise<void>;
 };

@@ -61,7 +61,7 @@ export const sweepDeviceGroups = (): void => {
 	}
 };
 
-/** Attempts to create the group. A process in a container cannot see that its creator is alive, and may remove the group while it is empty. */
+/** Maximum number of attempts. A process in a container cannot see that the creator of a new, empty group is alive, and may remove the group. */
 const attempts = 3;
 
 type Made = {readonly group: string; readonly witness: Witness};

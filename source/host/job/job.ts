@@ -67,7 +67,7 @@ export const checkJob = (words: readonly [string, ...string[]], environment: Env
 	checkCommand(exactWords(words)[0], exactEnvironment(environment));
 };
 
-/** The number of open files that this process itself needs. A lower limit is set by the launcher, only for the job. */
+/** The number of open files that this process itself needs. A lower limit is set only for the job, by the launcher. */
 const leastOpenFiles = 256;
 
 /** Lowers the soft limit of open files to its value before Node started, for jobs to inherit. If this fails, the launcher does it. Never rejects. */

@@ -86,7 +86,7 @@ export const createProcessDescriber = ({
 	};
 };
 
-/** Whether the effective account of a process surely also started it. Not for root, because anybody can start a setuid root program. */
+/** Whether the effective account of a process surely also started it. False for root, because anybody can start a setuid root program. */
 const isPlainAccount = (effectiveUid: number | undefined): effectiveUid is number =>
 	effectiveUid !== undefined && effectiveUid !== 0;
 

@@ -129,7 +129,7 @@ export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'
 	};
 
 	if (members.length === 0) {
-		// The last member may have been reaped while all processes were read. Reading takes a while on a busy machine.
+		// The last member may have been reaped during the read of all processes, which takes a while on a busy machine.
 		return signalAnswer(-group) === 'ESRCH' ? 'dead' : 'unknown';
 	}
 
