@@ -224,7 +224,7 @@ export async function submitDetached(
 			'--ntasks=1',
 			...requestWords(request, {waitSeconds: undefined, gres, name: path.basename(words[0])}),
 			...laterWords(later),
-			// A job that can never start is cancelled, as in a pool. Srun has no such option.
+			// Cancels a job that can never start, as in a pool. Not part of `laterWords`, because srun has no such option.
 			...(later.after === undefined ? [] : ['--kill-on-invalid-dep=yes']),
 			`--chdir=${directory}`,
 			`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,

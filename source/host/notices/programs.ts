@@ -68,7 +68,7 @@ async function runCommand({argv, stdin, environment}: Command, signal: AbortSign
 		return await promise;
 	} finally {
 		signal.removeEventListener('abort', stop);
-		// A child that the command left behind may hold the pipe open without reading it.
+		// Closes the pipe, because a child that the command left behind may hold it open without reading it.
 		child.stdin.destroy();
 	}
 }

@@ -56,7 +56,7 @@ export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }
 
-/** Whether ioredis could not parse an answer, for example because lists are nested too deeply. ioredis then adds this text to the message. */
+/** Whether ioredis could not parse an answer, for example because of deeply nested lists. Only the messages of such errors contain this text. */
 const isUnreadable = ({message}: Error): boolean => message.includes('Please report this');
 
 /** Whether the error is a bug of the program and says nothing about the connection. */
