@@ -93,7 +93,7 @@ const heatProblem = ({
 		: undefined;
 };
 
-/** Adds problems from the kernel's log after those that the GPU reports now. Except for Xids, omits kinds of problems that the GPU reports itself. */
+/** Adds problems from the kernel's log after those that the GPU reports now. Omits a kind of problem that the GPU reports itself, except Xids. */
 export const addProblems = (gpu: GpuReading, problems: readonly HealthProblem[] = []): GpuReading => {
 	const known = gpu.health ?? [];
 	const more = problems.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));

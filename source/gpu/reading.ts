@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../errors.js';
 
 export type BareReading = Omit<GpuReading, 'processes'>;
 
-/** Removes a reading of 0 of 0 MiB, which some drivers report for a GPU that shares the machine's memory. Only processes then show its use. */
+/** Removes a reading of 0 of 0 MiB, as of some GPUs that share the machine's memory. Then, only the processes show whether the GPU is in use. */
 export const withoutVoidMemory = (gpu: BareReading): BareReading =>
 	gpu.memoryTotalMiB === 0
 		? {

@@ -30,7 +30,7 @@ function readDirectory(): EnvironmentFacts['directory'] {
 	return isAccessible('.', readable | searchable) ? 'usable' : 'unreadable';
 }
 
-/** Whether /proc shows processes of other accounts. Tests process 1, which belongs to root. In a container, it can belong to this account. */
+/** Whether /proc shows processes of other accounts. Tests process 1, which belongs to root, except in some containers. */
 function showsOthers(): boolean {
 	try {
 		readFileSync('/proc/1/stat');

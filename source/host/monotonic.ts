@@ -8,7 +8,7 @@ type Origin = {
 
 /**
 Returns an id of the monotonic clock, which restarts with each boot, and which a time namespace can shift. If the boot is unknown, uses the machine's
-id. Then, after a reboot, a lease counts as ended if it had no recent heartbeat before the reboot.
+id, which does not show a reboot. After a reboot, a lease then counts as ended if it had no recent heartbeat before the reboot.
 */
 export const monotonicClockId = ({machineId, bootId, timeNamespace}: Origin): string =>
 	[bootId ?? `unknown-boot-of-${machineId}`, ...(timeNamespace === undefined ? [] : [timeNamespace])].join('/');

@@ -187,7 +187,7 @@ const unmappedUid = 65_534;
 
 /**
 Whether a directory's group is trusted like its owner. Many systems give each account a private group with the same number as the account. In a
-container, this account can have another primary group, which is also trusted for its own directories, with all members of the group.
+container, this account can have another primary group. All members of that group are trusted, too, but only in directories of this account.
 */
 const isGroupOfOwner = ({uid, gid}: Stats): boolean =>
 	gid === uid || (uid !== 0 && uid === effectiveUid() && gid === process.getegid?.());
@@ -230,9 +230,10 @@ function strangersDirectoryProblem({name, status}: Part, isLast: boolean): Unsaf
 }
 
 /**
-Returns how another account could replace a directory: as the owner of a parent directory, by write permission for a parent directory, or as the
-owner of a link on the path in a directory where others can create links. Trusts directories of root and of this account. Ignores missing parts at
-the end of the path, and the permissions of the directory itself.
+Returns how another account could replace a directory:
+- The account owns a parent directory or may write to it.
+- The path contains a link that belongs to the account, in a directory where others can create links.
+Trusts directories of root and of this account. Ignores missing parts at the end of the path, and the permissions of the directory itself.
 
 @param directory
 @param options

@@ -80,7 +80,7 @@ export function isTrimDue(now: number, hasRecord: (fromSecond: number, toSecond:
 	return true;
 }
 
-/** How long the executed attempt of a change is remembered, in seconds. No delayed request is expected to arrive later. */
+/** How long the executed attempt of a change is remembered, in seconds. A delayed request for the same change is not expected to arrive later. */
 export const changeSeconds = 3600;
 
 /** Maximum number of old usage records that one commit removes, so that no commit takes long. */

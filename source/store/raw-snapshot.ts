@@ -30,7 +30,7 @@ export type RawSnapshot = {
 	/** The GPU records by index. There are at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
-	/** Recent usage records, the newest first, in which the uses of `user` are searched. */
+	/** Recent usage records, newest first, which are searched for the last uses of `user`. */
 	readonly recentUsage: readonly string[];
 	/** When `user` last used each GPU, in seconds since the epoch. Replaces `recentUsage` in a store that keeps these times. */
 	readonly lastUse?: ReadonlyMap<number, number> | undefined;

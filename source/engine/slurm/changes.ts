@@ -43,7 +43,7 @@ function checkWhole(
 	}
 }
 
-/** Whether a job is already gone. This can happen if the job got its GPUs at the moment of its cancellation. */
+/** Whether the job to cancel has already ended, so that nothing is left to do. */
 const isGone = (error: unknown): boolean => hasCode(error, 'not-found');
 
 async function cancel(cluster: Cluster, words: readonly string[]): Promise<void> {

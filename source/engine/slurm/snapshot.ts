@@ -48,7 +48,7 @@ type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 /** GPUs of a node that are in use, but not by a known job. */
 type Hidden = {
 	readonly ids: ReadonlySet<number>;
-	/** The number of GPUs without a known number. */
+	/** How many more GPUs of the node are in use, without known numbers. */
 	readonly unplaced: number;
 	/** How many GPUs of `ids` and `unplaced` may belong to jobs that Slurm shows without GPU numbers. */
 	readonly shown: number;
@@ -218,7 +218,7 @@ export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 /** Seconds after which the cleanup of a node counts as slow. Usually a cleanup takes a moment. */
 const clearingSeconds = 5;
 
-/** Returns the ended jobs whose nodes are still being cleaned up after that time, by node. */
+/** Returns the jobs that ended more than {@link clearingSeconds} ago and whose nodes are still being cleaned up, by node. */
 const clearingJobs = ({jobs, now}: ClusterState): ReadonlyMap<string, number> =>
 	new Map(
 		jobs.flatMap(({id, clearing = [], endTime = now}) =>

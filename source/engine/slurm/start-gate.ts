@@ -45,7 +45,7 @@ function placeProlog(isHeld: boolean): string | undefined {
 	}
 }
 
-/** Creates a gate. With `isHeld`, the command waits until the gate is opened. Undefined if no gate is possible. The command then starts at once. */
+/** Creates a gate. With `isHeld`, the command waits until the gate is opened. Undefined if no gate is possible. Without a gate, no command waits. */
 export function createStartGate(clock: Clock, isHeld: boolean): StartGate | undefined {
 	const directory = placeProlog(isHeld);
 	if (directory === undefined) {

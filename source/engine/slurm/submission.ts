@@ -105,7 +105,7 @@ export function submission(
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Whether the exit code is the command's own, if there is no gate: the account's latest job of this command must have the same code. */
+	/** Without a gate: whether the command itself exited with this code. If so, the account's latest job of the command has the same exit code. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs
@@ -118,7 +118,7 @@ export function submission(
 		return last?.startTime !== undefined && last.exitCode === code;
 	};
 
-	/** Throws if the exit code is srun's own, and no job is known. */
+	/** Called if no job is known. Throws if the exit code is from srun itself. */
 	const throwFailure = async (exitCode: number): Promise<void> => {
 		if (exitCode === noConfiguration) {
 			// This command needs only the configuration, and fails if there is none.
@@ -224,7 +224,7 @@ export async function submitDetached(
 			'--ntasks=1',
 			...requestWords(request, {waitSeconds: undefined, gres, name: path.basename(words[0])}),
 			...laterWords(later),
-			// A job that can never start is cancelled, as in a pool. Srun has no such option.
+			// Cancels a job that can never start, as in a pool. Not part of `laterWords`, because srun has no such option.
 			...(later.after === undefined ? [] : ['--kill-on-invalid-dep=yes']),
 			`--chdir=${directory}`,
 			`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,

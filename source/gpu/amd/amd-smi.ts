@@ -44,7 +44,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
 		['metric', ...measured, '--json'],
-		// Queries all values. For ROCm 5.7, which has another name for memory, and for virtual machines, which have fewer sensors.
+		// The second choice reads all values, because ROCm 5.7 has another name for memory, and virtual machines have fewer sensors.
 		['metric', '--json'],
 	);
 	const askProcesses = question(['process', '--json']);

@@ -43,7 +43,7 @@ const readList = (list: readonly unknown[], isIntegrated: boolean): GpuProcesses
 		if (row === undefined) {
 			hidden ??= cap(typeof info === 'string' ? info : 'a process without a pid', 100);
 		} else {
-			// Some versions list a process once per context.
+			// Keeps the first entry, because some versions list a process once per context.
 			rows.set(row.pid, rows.get(row.pid) ?? row);
 		}
 	}
@@ -59,7 +59,7 @@ const readRow = (info: JsonObject, isIntegrated: boolean): ProcessRow | undefine
 		: undefined;
 };
 
-/** Returns the GPU memory of a process in MiB. Many versions report 0 in `mem_usage` for gigabytes, so 0 is trusted only in `vram_mem`. */
+/** Returns the GPU memory of a process in MiB. Many versions report 0 in `mem_usage` even for gigabytes, so 0 is trusted only in `vram_mem`. */
 const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined => {
 	const [gtt, vram, ...others] = ['memory_usage.gtt_mem', 'memory_usage.vram_mem', 'mem_usage', 'mem'].map((path) => {
 		const quantity = readQuantity(valueAt(info, path), 'memory', 'B');
@@ -75,7 +75,7 @@ const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined =
 /** A GPU with less than this many MiB in use has only the driver's memory and an empty context. */
 const emptyMiB = 1024;
 
-/** Corrects the lists of ROCm 7.2, which has each process on every GPU: keeps such a process only on GPUs with memory in use, if there are any. */
+/** Corrects the lists of ROCm 7.2, which lists each process on every GPU: keeps such a process only on GPUs with memory in use, if there are any. */
 export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesByGpu): ProcessesByGpu => {
 	const lists = listed.values().toArray();
 	if (lists.length < 2) {

@@ -47,7 +47,7 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 	return columns && lines;
 };
 
-/** First names of columns with several names (`nvidia-smi --help-query-gpu`). nvidia-smi prints the first name, others the requested one. */
+/** The first name of each column with several names (`nvidia-smi --help-query-gpu`). nvidia-smi prints it, other tools print the requested name. */
 const firstNames: ReadonlyMap<string, string> = new Map([
 	['used_memory', 'used_gpu_memory'],
 	['clocks.sm', 'clocks.current.sm'],

@@ -97,7 +97,7 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 	return [...basic, ...later, ...reasons, ...status].filter((field) => !refused.has(field));
 };
 
-/** Fields of each process (`nvidia-smi --help-query-compute-apps`). Not the name, which could imitate another row. The kernel has it, too. */
+/** Fields of each process (`nvidia-smi --help-query-compute-apps`). Without the name, which could imitate another row, and which the kernel knows. */
 export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory'] as const;
 
 export type Query = '--query-gpu' | '--query-compute-apps';

@@ -197,7 +197,7 @@ export const createNvidiaProvider = ({
 			return count > 0 ? count : countSeen(await observe());
 		},
 		async readLinks() {
-			// If GPUs are hidden from this process, the tool numbers the others differently.
+			// If GPUs are hidden from this process, the tool numbers the others differently, so its table cannot be used.
 			if (hangs.sinceMs() !== undefined || isPartial) {
 				return undefined;
 			}

@@ -137,7 +137,7 @@ export const createSimulatedProvider = ({
 			try {
 				return linksOf(scenario, await gpuCount());
 			} catch {
-				// Every scan reports why the GPUs cannot be counted.
+				// Not an error here, because every scan reports why the GPUs cannot be counted.
 				return undefined;
 			}
 		},

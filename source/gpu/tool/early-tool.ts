@@ -3,7 +3,7 @@ import type {RunTool, ToolOutcome} from './tool.js';
 export type ToolCall = {readonly command: string; readonly args: readonly string[]};
 
 export type EarlyRuns = {
-	/** Runs a tool. The first call that was started early takes over the early run. Further calls run the tool again. */
+	/** Runs a tool. If the same call was started early, the first run takes over that early run. Further runs start the tool again. */
 	readonly run: RunTool;
 	readonly stop: () => void;
 };

@@ -17,7 +17,7 @@ export type DriverText = {
 	readonly hangHint: string;
 };
 
-/** Explains to the user why a tool gave no readings. The tool's message is more exact than its exit code, which can come from a wrapper script. */
+/** Explains to the user why a tool gave no readings. Prefers the tool's message to its exit code, which can come from a wrapper script. */
 export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverText): Failure => {
 	const {failure, detail, exitCode, signal} = outcome;
 	switch (failure) {

@@ -37,7 +37,7 @@ type Options<Block> = {
 };
 
 export type ToolStream<Block> = {
-	/** Returns a recent reading and its time. Undefined if the stream is not running: the second call starts the tool. */
+	/** Returns a recent reading and its time, or undefined without one. Only the second call starts the tool, because a single scan needs no stream. */
 	readonly latest: () => Promise<{readonly block: Block; readonly takenAtMs: number} | undefined>;
 	readonly close: () => Promise<void>;
 };

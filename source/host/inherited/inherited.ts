@@ -41,7 +41,7 @@ let words: Uint8Array | undefined;
 
 /** Reads what source/launcher.sh recorded, and restores the environment. Must be called before anything else reads the environment. */
 export const takeInherited = (): void => {
-	// The library that parses the flags sets the process title, which overwrites this file.
+	// Read first, because the library that parses the flags sets the process title, which overwrites this file.
 	words = readBytes('/proc/self/cmdline');
 	const text = process.env[variable];
 	Reflect.deleteProperty(process.env, variable);

@@ -1,8 +1,8 @@
 /**
 Isolates with bubblewrap, which needs no privileges: in a mount namespace, the devices of foreign GPUs cannot be opened. The job gets its
 own mounts and, except for root, its own user namespace. Its pid, parent, terminal, files and network stay the same. Bubblewrap creates the namespaces
-and ends when a shell inside has proved that they work. The job enters the namespaces with nsenter(1), which then executes the job. If bubblewrap
-started the job, the job's parent would forward no signals, die of Ctrl-C before the job, and hide which signal killed the job.
+and ends when a shell inside has proved that they work. The job enters the namespaces with nsenter(1), which then executes the job. Bubblewrap
+does not start the job itself: as the job's parent, it would forward no signals, die of Ctrl-C before the job, and hide which signal killed the job.
 */
 import {closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync} from 'node:fs';
 import path from 'node:path';

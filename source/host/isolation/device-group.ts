@@ -43,7 +43,7 @@ const removeLeftGroups = (directory: string): void => {
 
 	for (const name of names) {
 		const pid = named.exec(name)?.groups?.['pid'];
-		// The group of a live process is kept. It may be new and still empty.
+		// The group of a live process is kept, because it may be new and still empty.
 		if (pid === undefined || existsSync(`/proc/${pid}`)) {
 			continue;
 		}
@@ -61,7 +61,7 @@ export const sweepDeviceGroups = (): void => {
 	}
 };
 
-/** Maximum number of attempts to create the group. A process in a container cannot see this process, and may remove the new, empty group. */
+/** Maximum number of attempts. A process in a container cannot see that the creator of a new, empty group is alive, and may remove the group. */
 const attempts = 3;
 
 type Made = {readonly group: string; readonly witness: Witness};

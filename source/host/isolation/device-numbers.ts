@@ -8,7 +8,7 @@ export const numberKey = ({major, minor}: DeviceNumber): string => `${major}:${m
 
 /** Splits a device number, in which the C library packs the major and the minor number. */
 const decode = (device: bigint): DeviceNumber => ({
-	// eslint-disable-next-line no-bitwise -- both stand in parts of the number
+	// eslint-disable-next-line no-bitwise -- the bits of each are in two parts of the number
 	major: Number(((device >> 8n) & 0xf_ffn) | ((device >> 32n) & 0xff_ff_f0_00n)),
 	// eslint-disable-next-line no-bitwise
 	minor: Number((device & 0xffn) | ((device >> 12n) & 0xff_ff_ff_00n)),
@@ -44,12 +44,12 @@ export const loadedMajors = (file = '/proc/devices'): readonly number[] => {
 	return [...new Set(characters.matchAll(/^ *(?<major>\d+) /gmv).map((match) => Number(match.groups!['major'])))];
 };
 
-/** The order in which the kernel assigns major numbers dynamically. */
+/** The major numbers that the kernel assigns dynamically, in the order of assignment. */
 const dynamicMajors: readonly number[] = [
 	...Array.from({length: 254 - 234 + 1}, (_, index) => 254 - index),
 	...Array.from({length: 511 - 384 + 1}, (_, index) => 511 - index),
 ];
 
-/** Returns the major numbers that the next loaded drivers will get. NVIDIA's driver for unified memory, for example, is loaded on first use. */
+/** Returns the major numbers for the next drivers to be loaded, such as NVIDIA's driver for unified memory, which is loaded on first use. */
 export const nextMajors = (loaded: readonly number[], count: number): readonly number[] =>
 	dynamicMajors.filter((major) => !loaded.includes(major)).slice(0, count);

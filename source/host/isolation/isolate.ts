@@ -63,7 +63,7 @@ async function findFence(
 	return first!;
 }
 
-/** Returns the node that a job opens first. ROCm computes on a render node. A `card` node is for displays. */
+/** Returns the node that a job opens first. For ROCm, this is a render node, because `card` nodes are for displays. */
 const mainNode = (granted: readonly DeviceNode[]): DeviceNode =>
 	granted.find(({kind}) => kind === 'gpu') ?? granted.find(({file}) => file.includes('/render')) ?? granted[0]!;
 

@@ -13,7 +13,7 @@ import {loadedMajors, nextMajors, numberKey, numberOf, numbersIn, type DeviceNum
 import {findProgram, type MakeFence} from './fence.js';
 import {startWitness} from './witness.js';
 
-/** Nodes that NVIDIA's driver creates on demand: for mode setting, and for all GPUs. */
+/** Device numbers of /dev/nvidia-modeset and /dev/nvidiactl, which NVIDIA's driver creates only on demand. */
 const latecomers: readonly DeviceNumber[] = [254, 255].map((minor) => ({major: 195, minor}));
 
 /** How many drivers to allow in advance, in case they are loaded while the job runs. */

@@ -12,7 +12,7 @@ export type ProofNodes = {
 /** The last word of the output. Without this word, the shell stopped early, and nothing is proved. */
 const lastWord = 'end';
 
-/** Returns a command that prints the positions of the devices that it can open. `command` prevents a failure from ending the shell. */
+/** Returns a command that prints the positions of the devices that it can open. `command` keeps the shell running if opening fails. */
 export const proofWords = ({foreign, granted}: ProofNodes, afterwards = ''): readonly [string, ...string[]] => [
 	'/bin/sh',
 	'-c',
@@ -28,7 +28,7 @@ export function proofLines(output: string): readonly string[] | undefined {
 	return end === -1 ? undefined : lines.slice(0, end);
 }
 
-/** Returns the leak that the lines of a proof show, or undefined if the isolation holds. */
+/** Returns the problem that the printed positions show, or undefined if the isolation holds. */
 export function leakIn(lines: readonly string[], {foreign, granted}: ProofNodes): IsolationProblem | undefined {
 	const opened = new Set(lines.map(Number));
 	const leak = foreign.find((_, index) => opened.has(index));
@@ -42,7 +42,7 @@ export function leakIn(lines: readonly string[], {foreign, granted}: ProofNodes)
 /** The minimal environment for the programs that isolate, so that no variable of the user affects them. */
 export const plainEnvironment = {LC_ALL: 'C', PATH: '/usr/bin:/bin:/usr/sbin:/sbin'};
 
-/** The proof takes milliseconds, but a driver can take seconds to wake an idle GPU. */
+/** Time limit for opening the devices. This takes milliseconds, unless a driver first has to wake an idle GPU, which can take seconds. */
 const patienceSeconds = 60;
 
 export type Witness = {
@@ -131,7 +131,7 @@ const tryToStart = async ({
 	return {kind: 'witness', pid, end};
 };
 
-/** Returns the lines of the proof and the pid of the witness. The pid is 0 if the witness ended early. */
+/** Returns the printed positions and the pid of the witness. The pid is 0 if the witness ended early. */
 const provedBy = async (
 	stream: NodeJS.ReadableStream,
 ): Promise<{readonly lines: readonly string[]; readonly pid: number}> =>

@@ -68,7 +68,7 @@ export function prepareLogs(directory: string): void {
 	}
 }
 
-/** Returns a new log file for a job. Another pool, or another machine with the same home directory, can already have used the id. */
+/** Returns the path of a new log file. Avoids existing files, because another pool or machine with this home directory may have used the same id. */
 export function logFor(directory: string, id: string): string {
 	let file = path.join(directory, `${id}.log`);
 	for (let count = 2; existsSync(file); count++) {

@@ -56,7 +56,7 @@ export type Job = {
 	readonly process: ProcessIdentity;
 	/** Resolves when the job has ended. After the time limit or with `waitsForChildren`, resolves when its children have ended, too. Never rejects. */
 	readonly ended: Promise<JobEnd>;
-	/** Lets signals act on this process again. Until then, fatal signals are deferred, even after the job's end, to release its GPUs first. */
+	/** Lets signals act on this process again. Until then, fatal signals are deferred, even after the job's end, so that its GPUs are released first. */
 	readonly letGo: () => void;
 };
 
@@ -67,7 +67,7 @@ export const checkJob = (words: readonly [string, ...string[]], environment: Env
 	checkCommand(exactWords(words)[0], exactEnvironment(environment));
 };
 
-/** The number of files that this process itself needs. */
+/** The number of open files that this process itself needs. A lower limit is set only for the job, by the launcher. */
 const leastOpenFiles = 256;
 
 /** Lowers the soft limit of open files to its value before Node started, for jobs to inherit. If this fails, the launcher does it. Never rejects. */
@@ -110,7 +110,7 @@ export const startJob = async ({
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();
-	// A background job that reads from the terminal stops its whole process group.
+	// A background job that reads from the terminal stops its whole process group, including this process.
 	const endDeferring = deferStop('SIGTTIN');
 	let endStopping = (): void => undefined;
 	const letGo = () => {

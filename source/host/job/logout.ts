@@ -10,7 +10,7 @@ export type LogoutSurvival = {
 	readonly killsProcesses: boolean | undefined;
 };
 
-/** Asks systemd-logind whether jobs survive a logout. Never rejects. If systemd-logind does not answer, nothing ends jobs at a logout. */
+/** Asks systemd-logind whether jobs survive a logout. Never rejects. Without systemd-logind, nothing ends jobs at a logout. */
 export async function readLogoutSurvival(): Promise<LogoutSurvival> {
 	const uid = ownUid() ?? effectiveUid();
 	const ask = async (...args: readonly string[]): Promise<ReadonlyMap<string, string>> => {

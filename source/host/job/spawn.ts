@@ -58,7 +58,7 @@ export const spawnJob = async ({
 	}
 
 	try {
-		// Not every runtime searches PATH as this program does, for example if PATH has an empty entry.
+		// Passes the file that was found, because not every runtime searches PATH as this program does, for example if PATH has an empty entry.
 		return await start(words, {environment, stdio, onStderr, file: entrance.length === 0 ? file : undefined});
 	} catch (error) {
 		// POSIX requires that a script without `#!` is run by sh, which not every C library does.
@@ -118,7 +118,7 @@ const startInNode = async (
 				return;
 			}
 
-			// A child of the program can keep the pipe open for long.
+			// Does not wait long for `close`, because a child of the program can keep the pipe open.
 			child.once('exit', () => {
 				setTimeout(settle, pipeGraceMs);
 			});

@@ -13,13 +13,13 @@ blocking again.
 */
 export const surviveLostOutput = (): void => {
 	for (const stream of [process.stdout, process.stderr]) {
-		// Other listeners may end the process.
+		// Removes other listeners, which may end the process.
 		stream.removeAllListeners('error');
 		stream.on('error', ignore);
 	}
 };
 
-/** How long a job must be stopped before this process stops, too. After Ctrl-Z or `fg`, only one of the two is stopped for a moment. */
+/** How long a job must be stopped before this process stops, too, because after Ctrl-Z or `fg`, only one of the two is stopped for a moment. */
 const settleMs = 20;
 
 const isInForeground = (): boolean => {

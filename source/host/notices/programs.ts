@@ -61,14 +61,14 @@ async function runCommand({argv, stdin, environment}: Command, signal: AbortSign
 					},
 		);
 	});
-	// The command may ignore its input.
+	// If the command does not read its input, writing fails, which is no problem.
 	child.stdin.on('error', () => undefined);
 	child.stdin.end(stdin);
 	try {
 		return await promise;
 	} finally {
 		signal.removeEventListener('abort', stop);
-		// A child that the command left behind may hold the pipe open without reading it.
+		// Closes the pipe, because a child that the command left behind may hold it open without reading it.
 		child.stdin.destroy();
 	}
 }

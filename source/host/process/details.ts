@@ -25,7 +25,7 @@ const longestCommandLine = 4096;
 
 /**
 Creates a function that describes the processes on a GPU: owner, name, command line, parents, start, CPU and memory use, container. Describes all
-processes in parallel, once per call. Never rejects. CPU use is measured since the previous call, and unknown in the first call, because
+processes in parallel, each once per call. Never rejects. CPU use is measured since the previous call, and unknown in the first call, because
 an average over the life of a process would say little about its current use.
 */
 export const createProcessDescriber = ({
@@ -86,7 +86,7 @@ export const createProcessDescriber = ({
 	};
 };
 
-/** Whether a process's effective account also started the process. Another account can only have started a setuid root program. */
+/** Whether the effective account of a process surely also started it. False for root, because anybody can start a setuid root program. */
 const isPlainAccount = (effectiveUid: number | undefined): effectiveUid is number =>
 	effectiveUid !== undefined && effectiveUid !== 0;
 
@@ -101,7 +101,7 @@ const startTimeOf = (stat: ProcessStat | undefined, bootTime: number | undefined
 const undefinedWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
 	list.length === 0 ? undefined : list;
 
-/** The number of ancestors to show. Ancestors say more about a job than the worker processes that use the GPU. */
+/** Maximum number of ancestors to show. They say more about a job than the worker processes that use the GPU. */
 const mostAncestors = 3;
 
 /** Returns the pids of the ancestors, nearest first, without pid 1, which says nothing about a job. */

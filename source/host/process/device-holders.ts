@@ -43,7 +43,7 @@ const stateOf = (stat: ProcessStat | undefined): HolderState => {
 	return stat.state === 'D' ? 'waiting' : /^t$/iv.test(stat.state) ? 'stopped' : 'running';
 };
 
-/** `NSpid:` in /proc/PID/status has one pid per namespace of the process, outermost first (proc_pid_status(5)). */
+/** Whether a process is in an inner pid namespace: `NSpid:` in /proc/PID/status then has a pid for each namespace (proc_pid_status(5)). */
 const isInOtherPidNamespace = (pid: number): boolean | undefined => {
 	try {
 		const pids = /^NSpid:\s*(?<pids>\d[\s\d]*)$/mv.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.groups?.[

@@ -26,7 +26,7 @@ type Contained = {readonly startTicks: number; readonly id?: string};
 /** Returns the owner of a file as a uid, or undefined. */
 export type FileOwner = (file: string) => number | undefined;
 
-/** Returns the effective uid of a process. Undefined if no process is visible. */
+/** Returns the effective uid of a process. Undefined if the process is not visible. */
 export const ownerOfProcess = (pid: number): number | undefined => {
 	try {
 		return statSync(`/proc/${pid}`).uid;
@@ -46,7 +46,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		try {
 			const descriptor = openSync(`${procDirectory}/${file}`, 'r');
 			try {
-				// The kernel returns such a file in one read if the buffer is large enough.
+				// The kernel returns a whole file of /proc in one read if the buffer is large enough.
 				return buffer.toString('utf8', 0, readSync(descriptor, buffer));
 			} finally {
 				closeSync(descriptor);
@@ -64,7 +64,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		}
 	};
 
-	// Stat(2) of the directory is much faster than reading a file.
+	// Uses stat(2) on the directory, which is much faster than reading a file.
 	const uidOf = (name: string): number | 'absent' | undefined => {
 		try {
 			return ownerOf(`${procDirectory}/${name}`) ?? 'absent';
@@ -85,7 +85,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		realUidOf: (pid) => numberAfter(/^Uid:\s+(?<number>\d+)/mv, read(`${pid}/status`)),
 		containersOf(processes) {
 			const found = new Map<number, Contained>();
-			// Most processes share their control group with others.
+			// Parses each control group once, because most processes share theirs with others.
 			const ids = new Map<string, string | undefined>();
 			const idOf = (cgroup: string): string | undefined => {
 				if (!ids.has(cgroup)) {
@@ -109,7 +109,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 			contained = found;
 			return new Map([...found].map(([pid, {id}]) => [pid, id]));
 		},
-		// Reading this file takes a while on large machines.
+		// Read only once, because reading this file takes a while on large machines.
 		bootTime: once(() => numberAfter(/^btime (?<number>\d+)/mv, new TextDecoder().decode(readWhole('stat')))),
 		pageBytes: once(() => parsePageBytes(readWhole('self/auxv'))),
 	};

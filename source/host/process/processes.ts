@@ -30,7 +30,7 @@ export const liveness = (processes: readonly ProcessIdentity[], procDirectory = 
 const isComparable = (recorded: string | undefined, own: string | undefined): boolean =>
 	recorded === undefined || recorded === own;
 
-/** Whether the start time of this identity is comparable. The kernel shifts start times by the reader's time namespace. */
+/** Whether this identity's start time can be compared here: the kernel shifts each start time by the offset of the reader's time namespace. */
 const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
 	isComparable(identity.timeNamespace, namespaceOf('time', procDirectory));
 
@@ -113,7 +113,7 @@ export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'
 	const {group} = dead;
 	// If start times cannot be compared, all members of the group count as possible children of the job.
 	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
-	// Dead processes rarely leave a group with members, and this check is cheap.
+	// This cheap check comes first, because dead processes rarely leave a group with members.
 	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {
 		return 'dead';
 	}
@@ -129,7 +129,7 @@ export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'
 	};
 
 	if (members.length === 0) {
-		// The last member may have been reaped while all processes were read, which takes a while on a busy machine.
+		// The last member may have been reaped during the read of all processes, which takes a while on a busy machine.
 		return signalAnswer(-group) === 'ESRCH' ? 'dead' : 'unknown';
 	}
 

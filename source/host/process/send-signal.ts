@@ -14,7 +14,7 @@ export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGIN
 		return 'unknown';
 	}
 
-	// Read before the start time is compared. If the process ends in between, the comparison fails.
+	// The owner is read before the start time is compared, so the comparison fails if another process has taken the pid.
 	const owner = ownerOfProcess(pid);
 	const [state] = liveness([identity]);
 	if (state === 'dead' || state === 'unknown') {

@@ -37,7 +37,7 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 			return;
 		}
 
-		// The end of the text may be the start of the marker.
+		// Holds back the end of the text, if it may be the start of the marker.
 		let kept = Math.min(held.length, answerMarker.length - 1);
 		while (!answerMarker.startsWith(held.slice(held.length - kept))) {
 			kept--;

@@ -16,7 +16,7 @@ type CommandLookup =
 const defaultPath = '/bin:/usr/bin';
 
 /**
-Finds the program of a command like execvp(3). A command with a slash is a file. Any other command is searched in the PATH of
+Finds the program of a command like execvp(3). A command with a slash is a file. Any other command is searched for in the PATH of
 `environment`, where an empty entry means the current directory. A file that is not executable does not end the search,
 but is reported if nothing else is found. Unlike in execvp(3), and as in shells, directories are skipped.
 */
@@ -37,7 +37,7 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 			return judged;
 		}
 
-		// An inaccessible directory does not reveal its contents.
+		// Only an existing file counts. In an inaccessible directory, it is unknown whether the file exists.
 		if (judged.kind === 'not-executable' && refused.kind === 'not-found' && kindOf(file) === 'file') {
 			refused = judged;
 		}

@@ -119,7 +119,7 @@ const running = new Set<EndedWithUs>();
 
 const ends = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Ends the tool if a signal ends this process. The tool has its own process group, and gets no signals from a terminal or shell. */
+/** Ends the tool if a signal ends this process. The tool gets no signals from a terminal or shell, because it has its own process group. */
 const endWithUs = (): EndedWithUs => {
 	if (running.size === 0) {
 		// In Bun, the ignored signals can be read only before a listener is added.

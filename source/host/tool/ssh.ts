@@ -215,7 +215,7 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 
 /** Asks another host for its report by ssh. The Go program can only report by `user`, and has no flag for `by`. Throws like {@link remoteStatus}. */
 export async function remoteReport(host: string, days: number, by: string): Promise<Readonly<Record<string, unknown>>> {
-	// A shell on that host interprets these words.
+	// Only letters are accepted, because a shell on that host interprets these words.
 	if (!/^[a-z]+$/v.test(by)) {
 		throw new CanhazgpuError('usage', `${quoted(by)} is not a grouping of reports`);
 	}

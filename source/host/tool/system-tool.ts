@@ -6,7 +6,7 @@ import {runTool} from './spawn.js';
 /** The directories to search. Only root can put programs there. The last directory is for NixOS. */
 const directories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/run/current-system/sw/bin'];
 
-/** Returns the full path of a tool. If the tool is not installed, the file does not exist. */
+/** Returns the full path of a tool. For a tool that is not installed, this is a path without a file. */
 export const systemTool = (name: string): string =>
 	directories.map((directory) => path.join(directory, name)).find((file) => existsSync(file)) ??
 	path.join(directories[0]!, name);

@@ -5,7 +5,7 @@ const countPattern = /^\d{1,15}$/v;
 const sincePattern = /^\d{1,12}$/v;
 const runPattern = /^\S*$/v;
 
-/** Splits a revision into its four words. Undefined if invalid. Every read calls this, so it uses no regular expression. */
+/** Splits a revision into its four words. Undefined if invalid. */
 function wordsOf(raw: string | undefined) {
 	const [count = '', base = '', since = '', run = '', ...rest] = raw?.split(' ') ?? [];
 	return rest.length === 0 &&
@@ -17,7 +17,7 @@ function wordsOf(raw: string | undefined) {
 		: undefined;
 }
 
-/** Decodes the revision. If invalid or missing, this program has never written to the store. Without `run`, assumes the run of the last commit. */
+/** Decodes the revision. Without a valid one, this program has never written to the store. Without `run`, assumes the run of the last commit. */
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
 	const stored = wordsOf(raw);
 	if (stored === undefined) {

@@ -6,7 +6,7 @@ import {hasTimedOut} from './failures.js';
 const connectTimeoutMs = 2500;
 const commandTimeoutMs = 3000;
 
-/** Before a command times out, reads answers that have already arrived. This process may have had no CPU time to read them. */
+/** Before a command times out, reads answers that have already arrived, because this process may have had no CPU time to read them. */
 function readBeforeGivingUp(client: Redis): Redis {
 	const send = client.sendCommand.bind(client);
 	client.sendCommand = (command, stream) => {

@@ -143,7 +143,7 @@ export class Connection {
 			this.#refusal = refusal(error, this.endpoint);
 		}
 
-		// The client continues in database 0 if it cannot select the configured one.
+		// Disconnects, because the client would continue in database 0 if it cannot select the configured one.
 		if (this.#refusal !== undefined || this.client.status === 'connect') {
 			this.client.disconnect(this.#wasUp);
 		}

@@ -22,7 +22,7 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 /** Whether an error is an answer of Redis. False if there was no answer. */
 export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
-/** Returns the error code at the beginning of the message. Redis before 7 adds other text to errors that occur in scripts. */
+/** Returns the error code in the message: at its beginning, or after other text, which Redis before 7 adds to errors in scripts. */
 function wordOf(error: Error): string {
 	const [word] = otherWords.find(([, pattern]) => pattern.test(error.message)) ?? [];
 	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';
@@ -51,12 +51,12 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['EACCES', 'permission denied'],
 ]);
 
-/** The error if the server has sent more bytes than any answer has, and the answer is still not complete. */
+/** The error for an answer that is still incomplete after more bytes than any answer has. */
 export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }
 
-/** Whether ioredis could not parse an answer, for example because lists are nested too deeply. ioredis then adds this text to the message. */
+/** Whether ioredis could not parse an answer, for example because of deeply nested lists. Only the messages of such errors contain this text. */
 const isUnreadable = ({message}: Error): boolean => message.includes('Please report this');
 
 /** Whether the error is a bug of the program and says nothing about the connection. */

@@ -1,4 +1,4 @@
-/** Limits how much is read from a database, and so the time, because accounts that share a pool can write endless rows and texts to its file. */
+/** Limits how much is read from a database, so that reads end soon even if an account of a shared pool writes endless rows and texts to its file. */
 import type {DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
 import {changedByHand, databaseProblem} from './failures.js';
 

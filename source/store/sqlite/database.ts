@@ -2,8 +2,8 @@
 A database that several accounts share, opened for each transaction and closed after it.
 A transaction locks the database exclusively (`locking_mode = EXCLUSIVE`). SQLite then keeps the index of the journal in its own memory, and never
 maps a file that others could truncate. The journal is a WAL that is created together with the database and never deleted, so that only the owner
-needs to create files in the pool's directory, and no rollback journal is ever played back. If the database is replaced or its journal is
-lost, later transactions can still succeed.
+needs to create files in the pool's directory, and no rollback journal is ever played back. Each transaction opens the files again, so it
+can succeed even if the database was replaced or its journal was lost in the meantime.
 */
 import {dirname} from 'node:path';
 import process from 'node:process';
@@ -166,7 +166,7 @@ function gateOf(path: string): Gate {
 const stopSignals = ['SIGTTIN', 'SIGTTOU'] as const;
 
 /**
-Ignores these signals while this process has a lock, because other processes would have to wait until it continues. Until the returned function
+Ignores these signals while this process has a lock, because a stopped process would make all others wait for its lock. Until the returned function
 is called, nothing may be written to a terminal: the kernel would refuse the write and send the signal again and again.
 */
 function holdOffStops(): () => void {
@@ -204,7 +204,7 @@ function requireOurKind(connection: DatabaseSync, path: string): void {
 	}
 }
 
-/** Closes the database, and creates the journal again if SQLite has deleted it. Other accounts could not create the journal. */
+/** Closes the database, and creates the journal again if SQLite has deleted it, because other accounts cannot create the journal. */
 function close(database: DatabaseSync, path: string): void {
 	try {
 		database.close();
@@ -319,7 +319,7 @@ export class Database<Name extends string> {
 		}
 	}
 
-	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` returns whether an error changed nothing. */
+	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` tells whether a failed `work` changed nothing. */
 	async #whenFree<Result>(work: () => Result, isUndone = () => false): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();

@@ -1,4 +1,4 @@
-/** Keeps the shared scan in its own small database. A scan must not wake listeners of the pool, and writing need not wait for the disk. */
+/** Keeps the shared scan in its own small database, so that writing it wakes no listener of the pool and need not wait for the disk. */
 import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';
 import type {ScanBoard} from '../../core/model/ports.js';

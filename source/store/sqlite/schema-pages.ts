@@ -1,5 +1,5 @@
 /**
-Checks the first page of a database before SQLite opens it, because SQLite always reads the whole list of tables, which begins there. In databases of
+Checks the first page of a database before SQLite opens it, because SQLite always reads the whole list of tables, which begins on it. In databases of
 this program, the list fits into the first page. A list that continues on other pages was written by somebody else, and could be circular, so that
 SQLite would read it forever.
 */
@@ -66,7 +66,7 @@ const isLeafInJournal = (descriptor: number): boolean => {
 	return false;
 };
 
-/** Throws if the list of tables does not fit into the first page. Must run before SQLite opens the file, because closing a file ends its locks. */
+/** Throws if the list of tables does not fit into the first page. Must run before SQLite opens the file: closing it here would end SQLite's locks. */
 export function checkSchemaPages(path: string): void {
 	const journal = `${path}-wal`;
 	const hasJournal = (lstatSync(journal, {throwIfNoEntry: false})?.size ?? 0) > 0;

@@ -44,7 +44,7 @@ export const poolStatements = {
 	queue: `SELECT ${id}, ${raw} FROM queue ORDER BY place`,
 	queueIds: `SELECT ${id} FROM queue ORDER BY place LIMIT ?`,
 	entry: `SELECT ${raw} FROM queue WHERE id = ?`,
-	/** Adds an entry to the queue. The position is the time of joining in microseconds, to restore lost entries there. Old versions counted from 1. */
+	/** Adds an entry. Its position is the time of joining in microseconds, so that a lost entry can be restored there. Old versions counted from 1. */
 	join: 'INSERT INTO queue (place, id, raw) VALUES (max(?3, (SELECT coalesce(max(place), 0) + 1 FROM queue)), ?1, ?2)',
 	idAt: 'SELECT 1 FROM queue WHERE place = ?',
 	joinAt: 'INSERT INTO queue (place, id, raw) VALUES (?3, ?1, ?2)',

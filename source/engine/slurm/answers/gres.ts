@@ -54,7 +54,7 @@ type SharedName = (typeof sharedNames)[number];
 export type HeldGres = {
 	/** GPUs that the job has alone, by their numbers on the node. */
 	readonly gpus: readonly number[];
-	/** The number of further GPUs, whose numbers Slurm does not show. */
+	/** How many further GPUs the job has. Slurm does not show their numbers. */
 	readonly unnamed: number;
 	/** Shards, or MPS percentage, by GPU. */
 	readonly shards: ReadonlyMap<number, number>;
@@ -79,7 +79,7 @@ export function heldGres(detail: string): HeldGres {
 			gpus.push(...named);
 			unnamed += Math.max(0, count - named.length);
 		} else if (sharedNames.includes(name as SharedName)) {
-			// Some versions list only the GPUs, with the total number of shards: shard:2(IDX:0).
+			// Some versions list only the GPUs and the total of shards, shard:2(IDX:0). The shards are then divided among the GPUs.
 			const own = named.map((gpu) => [gpu, Math.ceil(count / named.length)] as const);
 			for (const [gpu, used] of [...shardsIn(details), ...own]) {
 				shards.set(gpu, (shards.get(gpu) ?? 0) + used);

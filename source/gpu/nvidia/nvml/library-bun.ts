@@ -6,7 +6,7 @@ const nativeTypes = {handle: 'u64', number: 'u32', long: 'u64', memory: 'ptr'} a
 
 const noFunction = 'no function of any library';
 
-/** Opens a library. `file` is a path, or a name for the system's loader, which is then also searched in the working directory. Throws Error. */
+/** Opens a library. `file` is a path, or a name for the system's loader, which is also searched for in the working directory. Throws Error. */
 export const openLibrary = (file: string): NativeLibrary => {
 	const find = (name: string, parameters: readonly Parameter[]): NativeFunction | undefined => {
 		try {

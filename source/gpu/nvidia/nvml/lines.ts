@@ -1,4 +1,4 @@
-/** Encodes and decodes a scan as a line of text. The process that calls the driver's library sends it to the process that shows the scan. */
+/** Encodes a scan as a line of text, which the process that calls the driver's library sends to the process that shows the scan. Also decodes it. */
 import type {BareReading} from '../../reading.js';
 import {readLines, type StreamReader} from '../../tool/stream.js';
 import type {ProcessTable} from '../processes.js';

@@ -32,7 +32,7 @@ const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refus
 			return {no: code};
 		}
 
-		// More processes may start meanwhile.
+		// Leaves room for more processes, which may start meanwhile.
 		capacity = Math.min(mostProcesses, Math.max(capacity * 2, available * 2));
 	}
 };

@@ -26,7 +26,7 @@ async function readListed({run, gpusDirectory, devicesDirectory}: Options): Prom
 		.toSorted((a, b) => a.pciBusId.localeCompare(b.pciBusId, 'en'));
 }
 
-/** Whether all devices are missing or forbidden. Other errors, as of a GPU off the bus, do not count. Uses a child process: drivers can be slow. */
+/** Whether all devices are missing or forbidden. Any other error, as of a broken GPU, does not count. Uses a child process: drivers can be slow. */
 async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<boolean> {
 	const script = [
 		'LC_ALL=C; export LC_ALL',

@@ -12,7 +12,7 @@ type Options = {
 /** Maximum size of the log. Each event is a line of some hundred bytes, and the kernel's ring buffer is rarely larger. */
 const maxBytes = 8 * 1024 * 1024;
 
-/** Commands that print the log. This account may lack permission for either command. The second command prints only the driver's lines. */
+/** Two commands that print the log, because this account may lack permission for one of them. The second prints only the driver's lines. */
 const commands = [
 	['dmesg', []],
 	[

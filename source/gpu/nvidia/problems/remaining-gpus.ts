@@ -20,7 +20,7 @@ export type AskRemainingGpus = (
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** Creates this function for one scan. Some versions of nvidia-smi fail if one GPU is unreachable, but can list the others and query them by UUID. */
+/** Creates the function for one scan. If one GPU is unreachable, some versions of nvidia-smi fail, but can list the others and query them by UUID. */
 export const createRemainingGpus = ({run, command, monotonicMs, deadlineMs, signal}: Options): AskRemainingGpus => {
 	const ask = async (args: readonly string[]) =>
 		run(command, args, {timeoutMs: Math.max(1, deadlineMs - monotonicMs()), maxBytes, signal});

@@ -16,7 +16,7 @@ for position = 2, #KEYS do
   end
 end
 if copied > 0 then
-  -- The Go program sets the whole history to expire 90 days after its last record.
+  -- Removes the expiry: the Go program lets the whole history expire 90 days after its last record.
   redis.call('PERSIST', KEYS[1])
 end
 return copied

@@ -237,12 +237,12 @@ end
 local count_before
 if uses[1] then
   count_before = redis.call('ZCARD', CONSTANT.history)
-  -- The Go program sets the whole history to expire 90 days after its last record.
+  -- Removes the expiry: the Go program lets the whole history expire 90 days after its last record.
   run_later('PERSIST', CONSTANT.history)
 end
 run_later('SET', CONSTANT.revision, next_revision())
 
--- A missing permission could stop the writes halfway. Redis 7 can check permissions before.
+-- A missing permission would stop the writes halfway, so all permissions are checked first, which Redis can do since version 7.
 if redis.acl_check_cmd then
   for _, command in ipairs(commands) do
     if not redis.acl_check_cmd(unpack(command)) then
@@ -286,7 +286,7 @@ local function keep_last_use()
         last = ended
       end
     end
-    -- A usage record may not name its GPU.
+    -- Some usage records name no GPU.
     if use.gpu ~= '' then
       redis.call('HSET', CONSTANT.lastUse, use.field, use.gpu .. ' ' .. last .. others)
     end
