@@ -99,7 +99,7 @@ export function createController(
 	function pressOne(key: string, mayAnswer: boolean): void {
 		const mode = modeOf(getState());
 		const bindings = bindingsWith(getState().settings.keys);
-		// The key that suspends the monitor works in every mode, unless the user has chosen a character. Text fields need all characters.
+		// The key that suspends the monitor works in every mode, unless the user has chosen a character for it, which text fields need.
 		const isSuspension =
 			mode !== 'small' && !isCharacter(key) && intentOf(getState().panels.focus, key, bindings) === 'suspend';
 		const intent = isSuspension ? 'suspend' : intentOf(mode, key, bindings);
@@ -148,7 +148,7 @@ export function createController(
 			pressAll(names, mayAnswer(names));
 		},
 		point(event: MouseEvent): void {
-			// Ignores clicks while a completion is being computed. Only keys are handled later.
+			// Ignores clicks while a completion is being computed. Only keys are kept until the completion is done.
 			if (held !== undefined) {
 				return;
 			}

@@ -112,7 +112,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		process.on(signal, onSignal);
 	}
 
-	// Includes stderr: SIGCONT follows SIGHUP, and on SIGCONT Node reads the terminal size of each stream.
+	// Includes stderr: on SIGCONT, which follows SIGHUP, Node reads the terminal size of each stream, which fails if the terminal is closed.
 	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) =>
 		handleErrors(stream, () => {
 			onSignal('SIGHUP');
@@ -162,7 +162,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			interactive: true,
 		},
 	);
-	// When a component throws an error, Ink exits by itself.
+	// If a component throws an error, Ink exits by itself, so the monitor must also end.
 	void instance.waitUntilExit().then(quit).catch(broken);
 
 	const [outcome] = await Promise.allSettled([exitCode]);

@@ -171,7 +171,7 @@ export function createStreams(
 
 	return {
 		open(outgoing, {withHosts, isSqueezed = false}) {
-			// A browser that has already disconnected emits no close event.
+			// Adds no stream for a browser that has already disconnected, because no close event would remove it.
 			if (outgoing.destroyed) {
 				return true;
 			}

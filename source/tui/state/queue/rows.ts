@@ -50,7 +50,7 @@ export const waitingOf = remembering(
 
 export const selectedEntry = queueTable.selected;
 
-/** Selects the user's first entry, unless the user has selected an entry other than the first one. */
+/** Selects the user's first entry, unless the user has moved the selection away from the first row. */
 export function selectOwnEntry(state: State): State {
 	const own = queueTable
 		.shown(state)
