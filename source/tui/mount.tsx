@@ -27,7 +27,7 @@ const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
 /**
-Ends the monitor properly when the terminal is closed. Every write and mode change then fails, possibly before SIGHUP arrives.
+Ends the monitor properly when the terminal is closed. After that, every write and mode change fails, possibly before SIGHUP arrives.
 
 @returns A function that restores the error listeners that the stream had before.
 */

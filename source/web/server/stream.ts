@@ -37,7 +37,7 @@ type StreamOptions = {
 };
 
 export type EventStreams = {
-	/** Sends the whole state, then every change. At the limit, closes a stream of the caller that has most. Returns false if the new caller has most. */
+	/** Sends the whole state and every change. At the limit, closes a stream of the caller with the most. Returns false if that is the new caller. */
 	readonly open: (outgoing: ServerResponse, options: StreamOptions) => boolean;
 	readonly count: () => number;
 	readonly close: () => void;

@@ -69,7 +69,7 @@ export function roomOf(
 	return lacksRoom('wide') ? 'none' : lacksRoom('narrow') ? 'wide' : undefined;
 }
 
-/** The width of a curve in its own coordinates. Its height is 100. */
+/** The width and height of a curve in the coordinates of its SVG. */
 const width = 1000;
 const height = 100;
 
