@@ -1,4 +1,4 @@
-/** Translates keys to intents, which name the effects of keys. Then carries out the intent by changing the state or by running a command. */
+/** Translates keys to intents, which name the effects of keys, and carries out each intent: changes the state or runs a command. */
 import {sanitize} from '../format/text/text.js';
 import type {Action, Intent, OutwardIntent} from './state/actions.js';
 import type {StateStore} from './state/store.js';

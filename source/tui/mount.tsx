@@ -83,7 +83,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		stdin = process.stdin,
 		stderr = process.stderr,
 	} = options;
-	// Ink reads the same variable.
+	// Ink reads the same variable to decide whether it writes for a screen reader.
 	const isLinear = process.env['INK_SCREEN_READER'] === 'true';
 	const mouse = !isLinear && mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 	const nowMs = world.clock.monotonicMs();

@@ -110,7 +110,7 @@ export function asTree<Row extends OnGpu>(
 		}
 	};
 
-	// Adds processes without a root last. Wrong data can contain such a cycle, in which each process is an ancestor of the others.
+	// Adds processes without a root last. They form a cycle: according to their data, each is an ancestor of the others.
 	for (const root of [...(children.get(undefined) ?? []), ...rows]) {
 		place(root);
 	}

@@ -39,7 +39,7 @@ export const queueTable = tableOf<QueueRecord>({
 	isAlwaysUsed: true,
 });
 
-/** Returns the queue at this time. Cached, because computing the estimates of a long queue takes time. */
+/** Returns the queue with current estimates. Cached, because computing the estimates of a long queue takes time. */
 export const waitingOf = remembering(
 	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
 	(state): readonly QueueRow[] => {

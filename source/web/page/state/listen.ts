@@ -99,7 +99,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	}
 
-	/** Requests a lock and holds it until the returned controller is aborted (then `isLeft` is true) or another tab takes the lock. */
+	/** Requests a lock, and holds it until the returned controller is aborted or another tab takes the lock. `isLeft` is true after an abort. */
 	function hold(
 		name: string,
 		options: LockOptions,
