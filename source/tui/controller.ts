@@ -24,7 +24,7 @@ type Effects = {
 /** Dialogs in which `y` means yes, and most other keys mean no. */
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
-/** Modes that ignore clicks. A click would move the selection, on which the typed text depends. */
+/** Modes that ignore clicks. A click would move the selection while text is being typed, and would have no visible effect on a small screen. */
 const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'search', 'small']);
 
 /** Returns the message for a key that has no effect in the focused panel. Names the panels in which the key works. */

@@ -13,7 +13,7 @@ type AskingDialogBase = {
 	readonly isBusy: boolean;
 };
 
-/** Up and Down change a field of the kind `count`. A `check` can be on or off. A `text` can be long. */
+/** A field of a form. Up and Down change a `count`, a `check` is on or off, and a `text` can be long. */
 export type FormField = Omit<ReserveField, 'preset'> & {readonly field: TextField};
 
 export type Form<About = unknown> = About &

@@ -1,4 +1,4 @@
-/** A chart with a stacked column for each day of a period. For a short period, a column for each hour. */
+/** A chart with a stacked column for each day of a period, or for each hour of a short period. */
 import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
 import {swatchesOf, swatchStyle} from '../occupancy/swatch.js';
