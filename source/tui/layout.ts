@@ -53,7 +53,7 @@ const queueWidthOf = (columns: number, isWide: boolean): number =>
 
 const gpusOf = ({snapshot}: Laid): number => snapshot?.gpus.length ?? 0;
 
-/** Minimum width of a block of the table if two blocks are side by side, by preset. */
+/** Minimum width of a block if the table has two blocks side by side, by preset. */
 const leastTableColumn = {dense: 56, default: 80} as const;
 
 const stackOf = (width: number, lines: Rows): Stack =>
