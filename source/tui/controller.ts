@@ -1,4 +1,4 @@
-/** Translates keys to intents, which name the effects of keys. Then carries out the intent by changing the state or by running a command. */
+/** Translates keys to intents, which name the effects of keys, and carries out each intent: changes the state or runs a command. */
 import {sanitize} from '../format/text/text.js';
 import type {Action, Intent, OutwardIntent} from './state/actions.js';
 import type {StateStore} from './state/store.js';
@@ -24,7 +24,7 @@ type Effects = {
 /** Dialogs in which `y` means yes, and most other keys mean no. */
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
-/** Modes that ignore clicks. A click would move the selection, on which the typed text depends. */
+/** Modes that ignore clicks. A click would move the selection while text is being typed, and would have no visible effect on a small screen. */
 const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'search', 'small']);
 
 /** Returns the message for a key that has no effect in the focused panel. Names the panels in which the key works. */
@@ -99,7 +99,7 @@ export function createController(
 	function pressOne(key: string, mayAnswer: boolean): void {
 		const mode = modeOf(getState());
 		const bindings = bindingsWith(getState().settings.keys);
-		// The key that suspends the monitor works in every mode, unless the user has chosen a character. Text fields need all characters.
+		// The key that suspends the monitor works in every mode, unless the user has chosen a character for it, which text fields need.
 		const isSuspension =
 			mode !== 'small' && !isCharacter(key) && intentOf(getState().panels.focus, key, bindings) === 'suspend';
 		const intent = isSuspension ? 'suspend' : intentOf(mode, key, bindings);
@@ -148,7 +148,7 @@ export function createController(
 			pressAll(names, mayAnswer(names));
 		},
 		point(event: MouseEvent): void {
-			// Ignores clicks while a completion is being computed. Only keys are handled later.
+			// Ignores clicks while a completion is being computed. Only keys are kept until the completion is done.
 			if (held !== undefined) {
 				return;
 			}

@@ -36,7 +36,7 @@ Loads the libraries of the monitor.
 signal. It throws any unexpected error after the terminal is restored.
 */
 export async function prepareMonitor(): Promise<(options: MonitorOptions) => Promise<number>> {
-	// React chooses its production build when it is loaded. The development build is slow and keeps data about every render.
+	// Makes React load its production build, because the development build is slow and keeps data about every render.
 	Object.assign(process.env, {NODE_ENV: 'production'});
 	leaveDeletedDirectory();
 	const {mountMonitor} = await withoutFetch(async () => import('./mount.js'));

@@ -131,7 +131,7 @@ function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | und
 function wide(body: number, {gpus, allGpus, waiting, innerQueueWidth}: Counts): Shares {
 	const tableRows = Math.max(1, Math.min(gpus, Math.max(leastBoxedTable, body - 3 - leastLowerWide)));
 	const lower = body - boxedTable(tableRows);
-	// Both columns have two panels, one above the other.
+	// Subtracts the borders: each column has two panels, one above the other, with two border lines each.
 	const inner = lower - 4;
 	const processRows = Math.min(Math.max(4, Math.floor(inner * processShare)), Math.max(5, 2 * allGpus + 3));
 	const queueRows = Math.max(5, Math.min(2 * waiting + 1, Math.floor(inner / 2)));

@@ -53,7 +53,7 @@ const queueWidthOf = (columns: number, isWide: boolean): number =>
 
 const gpusOf = ({snapshot}: Laid): number => snapshot?.gpus.length ?? 0;
 
-/** Minimum width of a block of the table if two blocks are side by side, by preset. */
+/** Minimum width of a block if the table has two blocks side by side, by preset. */
 const leastTableColumn = {dense: 56, default: 80} as const;
 
 const stackOf = (width: number, lines: Rows): Stack =>
@@ -88,12 +88,12 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	const counts = {
 		gpus: Math.ceil(gpuRows / tableColumns),
 		allGpus: gpusOf(laid),
-		// A focused queue that is empty needs one line, which says so.
+		// A focused queue that is empty needs one line, which says that nobody waits.
 		waiting: Math.max(waiting, focus === 'queue' ? 1 : 0),
 		innerQueueWidth: innerWidthOf(queueWidthOf(columns, true), frame),
 	};
 	const isBoxedFrame = frame === 'boxed';
-	// If only the title of the detail panel is shown below the table, that title is the last line.
+	// If only the title of the detail panel fits below the table, that title takes the last line, so no rule is drawn below it.
 	const whole = stackOf(columns, ruled(body, view.preset, counts));
 	const hasLastRule = !isBoxedFrame && whole.at(-1)!.rows > 0;
 	const shares: Shares = isBoxedFrame

@@ -27,7 +27,7 @@ const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
 /**
-Ends the monitor properly when the terminal is closed. Every write and mode change then fails, possibly before SIGHUP arrives.
+Ends the monitor properly when the terminal is closed. After that, every write and mode change fails, possibly before SIGHUP arrives.
 
 @returns A function that restores the error listeners that the stream had before.
 */
@@ -83,7 +83,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		stdin = process.stdin,
 		stderr = process.stderr,
 	} = options;
-	// Ink reads the same variable.
+	// Ink reads the same variable to decide whether it writes for a screen reader.
 	const isLinear = process.env['INK_SCREEN_READER'] === 'true';
 	const mouse = !isLinear && mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 	const nowMs = world.clock.monotonicMs();
@@ -112,7 +112,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		process.on(signal, onSignal);
 	}
 
-	// Includes stderr: SIGCONT follows SIGHUP, and on SIGCONT Node reads the terminal size of each stream.
+	// Includes stderr: on SIGCONT, which follows SIGHUP, Node reads the terminal size of each stream, which fails if the terminal is closed.
 	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) =>
 		handleErrors(stream, () => {
 			onSignal('SIGHUP');
@@ -162,7 +162,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			interactive: true,
 		},
 	);
-	// When a component throws an error, Ink exits by itself.
+	// If a component throws an error, Ink exits by itself, so the monitor must also end.
 	void instance.waitUntilExit().then(quit).catch(broken);
 
 	const [outcome] = await Promise.allSettled([exitCode]);

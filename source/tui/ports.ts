@@ -64,7 +64,7 @@ export type LiveOutputPage = {
 
 export type LiveOutputTone = 'free' | 'others' | 'warning' | 'error';
 
-/** An output that updates itself. `begin` calls `show` at once and after each change, and returns a function that ends this. */
+/** An output that updates itself. `begin` calls `show` at once and after each change, and returns a function that stops these calls. */
 export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void) => () => void};
 
 export type CommandLine = {
@@ -94,7 +94,7 @@ export type HostAnswer = {readonly exitCode: number; readonly stdout: string; re
 export type SeenHost = KnownHost<HostStatus>;
 
 export type HostsPort = {
-	/** Calls `show` at once and after each answer with everything that is known about the other hosts. The returned function ends this. */
+	/** Calls `show` at once and after each answer with everything that is known about the other hosts. The returned function stops these calls. */
 	readonly watch: (show: (known: readonly SeenHost[]) => void) => () => void;
 	/** Asks one host now, without waiting for the interval. Rejects with a CanhazgpuError if the host does not answer. */
 	readonly ask: (host: string) => Promise<HostStatus>;

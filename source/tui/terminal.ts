@@ -13,7 +13,7 @@ export type TerminalModes = {
 	readonly take: () => void;
 	/** Resets the modes, so that another program can use the terminal. */
 	readonly leave: () => void;
-	/** Turns the mouse on or off. If the modes are not set now, this happens when they are set again. */
+	/** Turns the mouse on or off. While another program has the terminal, this has no effect until the next `take`. */
 	readonly setMouse: (isOn: boolean) => void;
 };
 

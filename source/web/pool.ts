@@ -151,7 +151,7 @@ export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoo
 
 	async function keepTrying(): Promise<void> {
 		while (opened === undefined && !stopped.signal.aborted) {
-			// The end of the server aborts the sleep, which then rejects.
+			// Ignores the error of a sleep that was aborted because the server ends.
 			await clock.sleep(retryMs, stopped.signal).catch(() => undefined);
 			if (!stopped.signal.aborted) {
 				await tryToOpen();

@@ -1,4 +1,4 @@
-/** `:`: runs a typed command line. In some outputs, each line has a command line of its own, which Enter runs. */
+/** `:`: runs a typed command line. In some outputs, Enter runs a command line that belongs to the chosen line. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';

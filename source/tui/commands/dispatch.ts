@@ -82,7 +82,7 @@ export function createCommandRunner(outside: Outside) {
 		async press(command: MonitorCommand): Promise<void> {
 			const isBegun = command.begin !== undefined && command.reasonAgainst(getState()) === undefined;
 			const begun = isBegun ? command.begin(context) : openingOf(command, getState());
-			// Awaits only a promise. Without one, the dialog opens at once, so that keys from the same input event act on the dialog.
+			// If `begin` returns no promise, opens the dialog without an await, so that the next keys of the same input event act on the dialog.
 			const opening = begun instanceof Promise ? await begun : begun;
 			if (opening !== undefined) {
 				dispatch(opening);

@@ -27,7 +27,7 @@ import {firstReason, reasonAgainstChange} from './reasons.js';
 
 type Jobs = readonly JobRow[];
 
-/** A command for the tagged jobs, or else for the selected job. The monitor runs a command line such as `cancel 7`. */
+/** A command for the tagged jobs, or else for the selected job. It is performed by a command line such as `cancel 7`. */
 type JobCommand = {
 	readonly word: 'cancel' | 'retry';
 	readonly title: string;
@@ -44,7 +44,7 @@ const jobsText = (jobs: Jobs): string =>
 
 const mostListed = 6;
 
-/** How long in ms the dialog stays open while the command runs. A cancelled job can take 30 seconds to end. */
+/** Time in ms after which the dialog closes although the command still runs, because a cancelled job can take 30 seconds to end. */
 const patienceMs = 1000;
 
 /** Shows the outcome of a command whose dialog is already closed. */

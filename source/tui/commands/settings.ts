@@ -120,7 +120,7 @@ function parseInterval(text: string): Partial<OptionValues> {
 		throw new CanhazgpuError('usage', `interval: ${quoted(text)} has no unit`, {hint: `Did you mean ${text}s?`});
 	}
 
-	// Accepts zero, which `parseDuration` refuses, so that the error names the shortest interval.
+	// Leaves zero to `checkScanInterval`, whose error names the shortest interval. The error of `parseDuration` does not.
 	const seconds = /^0+[dhms]$/v.test(text) ? 0 : parseDuration(text, 'interval');
 	checkScanInterval(seconds, 'interval');
 	return {scanIntervalMs: Math.round(seconds * 1000)};

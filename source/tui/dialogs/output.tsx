@@ -10,7 +10,7 @@ import {useDrawing} from '../themes/drawing-context.js';
 import {FixedLabel, Label} from '../widgets/label.js';
 import {DialogBox} from './dialog-box.js';
 
-/** Matches control characters. Commands should have removed them. Removing them here protects the screen if a command has not. */
+/** Matches control characters, which could disturb the screen. Needed only if a command has not removed them. */
 const active = /[\p{Bidi_Control}\p{Control}]/gv;
 
 /** Returns a line of a table for a screen reader: the texts of the cells, without the characters that draw the lines of the table. */

@@ -84,7 +84,7 @@ export function useOutputPage(): void {
 	);
 }
 
-/** Advances the clock of the state after a second without any change of the state. All other changes set the clock, too. */
+/** Sets the clock of the state if nothing else has changed the state for a second. All other changes set the clock themselves. */
 export function useTick({clock}: Pick<World, 'clock'>): void {
 	const dispatch = useDispatch();
 	const nowMs = useMonitor((state) => state.nowMs);

@@ -25,7 +25,7 @@ type Reader<Value> = {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Reads the data of a panel repeatedly. `of` are the inputs of the read. If an input changes, the data is read again at once. */
+/** Reads the data of a panel repeatedly. `of` lists what the data depends on. If one of these values changes, the data is read again at once. */
 export function useReadAgain<Value>(
 	{isShown, read, arrived, failed, broken}: Reader<Value>,
 	of: readonly unknown[],

@@ -30,7 +30,7 @@ async function withoutInterrupts(work: () => Promise<void>): Promise<void> {
 
 /** Stops reading from the terminal. Ink no longer listens, but Node would still read keys that are meant for the other program. */
 async function stopReading(): Promise<void> {
-	// Node notices in the next tick that the listener was removed, and can pause only a stream that is flowing.
+	// Waits until Node has noticed that Ink no longer listens. Resumes the stream first, because Node can pause only a flowing stream.
 	await sleep(0);
 	process.stdin.resume();
 	process.stdin.pause();

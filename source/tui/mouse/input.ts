@@ -15,7 +15,7 @@ const report = /^\[<(?<button>\d{1,3});(?<column>\d{1,5});(?<row>\d{1,5})(?<end>
 const unfinished = /^\[(?:<[\d;]{0,20})?$/v;
 /** Matches a malformed report: its beginning, and one more character, with which an escape sequence can end. */
 const likeReport = /^\[<[\d;]*[\u{40}-\u{7E}]?/v;
-/** Matches a report in the older form `ESC [ M`, which some terminals send. Its last three bytes could be mistaken for keys. */
+/** Matches a report in the older form `ESC [ M`, which some terminals send, so that its last three bytes are not mistaken for keys. */
 const old = /^\[M[\s\S]{0,3}/v;
 const oldLength = 5;
 

@@ -84,7 +84,7 @@ function FocusedPanel(): ReactElement | undefined {
 	return focus === 'gpus' ? undefined : <PanelView {...panelSize} />;
 }
 
-/** Shows a new message, or a line being typed. The first sentence of the screen mentions a problem that lasts, without its duration. */
+/** Shows a new message, or a line being typed. A problem that lasts is in the first sentence of the screen instead. */
 function Message(): ReactElement | undefined {
 	const isNew = useMonitor(
 		(state) =>

@@ -77,7 +77,7 @@ function FullScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isSmall = useMonitor(isTooSmall);
 	return (
-		// Panels fit their width themselves. Clipping all text at the right edge would take a tenth of the time of each frame.
+		// Clips text only on a small screen, because clipping takes a tenth of the time of each frame, and panels fit their width themselves.
 		<Box
 			flexDirection="column"
 			width={columns}

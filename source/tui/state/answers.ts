@@ -41,7 +41,7 @@ const withFlash = (state: State, flash: Flash): State => ({
 function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, {kind: 'refused'}>): State {
 	const {dialog} = state;
 	const isOpen = asker !== undefined && dialog === asker;
-	// The form stays open, so that the user can fix the error. If waiting is possible, focuses the first field, so that letters act as keys.
+	// The form stays open, so that the user can fix the error. If waiting is possible, focuses the first field, where `w` is a key.
 	if (isOpen && dialog.kind === 'form') {
 		const focused = complaint.canWait === true ? 0 : dialog.focused;
 		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};

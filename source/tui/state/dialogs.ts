@@ -13,7 +13,7 @@ type AskingDialogBase = {
 	readonly isBusy: boolean;
 };
 
-/** Up and Down change a field of the kind `count`. A `check` can be on or off. A `text` can be long. */
+/** A field of a form. Up and Down change a `count`, a `check` is on or off, and a `text` can be long. */
 export type FormField = Omit<ReserveField, 'preset'> & {readonly field: TextField};
 
 export type Form<About = unknown> = About &
@@ -32,7 +32,7 @@ export type Choice<About = unknown> = About & AskingDialogBase & {readonly kind:
 
 export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;
 
-/** The dialog about a process, as the process was when the dialog opened. While the process runs, newer values are shown. */
+/** The dialog about a process. Shows the current values or, after the process has ended, `shown`: the values from when the dialog opened. */
 export type ProcessView = {readonly kind: 'process'; readonly shown: ProcessRow};
 
 export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | OptionsDialog | {readonly kind: 'help'};

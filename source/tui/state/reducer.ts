@@ -70,7 +70,7 @@ function next(state: State, action: Action): State {
 		return handle(state, action);
 	}
 
-	// During a pause, answers of other hosts are ignored. The next answer after the pause contains everything.
+	// Ignores answers of other hosts during a pause, because the next answer after the pause contains everything.
 	return action.kind === 'hosts-arrived' && state.pause !== undefined
 		? state
 		: behindPause(state, (live) => handle(live, action));

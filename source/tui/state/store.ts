@@ -1,4 +1,4 @@
-/** Holds the state outside React. Keys that arrive together, and answers that arrive between two frames, thus always see the newest state. */
+/** Holds the state outside React, so that keys that arrive together, and answers that arrive between two frames, always see the newest state. */
 import type {Dispatch} from './actions.js';
 import {reduce} from './reducer.js';
 import type {State} from './state.js';

@@ -11,7 +11,7 @@ export const lightGradients: Colors = {
 	memory: gradient([75, 85, 200], [60, 60, 190], [45, 35, 170]),
 };
 
-/** Uses the terminal's own colors, which are readable for its user. All six hues have a meaning, so reservations of other users have no hue. */
+/** Uses the terminal's own colors, which are readable for its user. All six hues have other meanings, so reservations of other users have none. */
 export const onDark: BaseStyles = {
 	plain: {},
 	dim: {dimColor: true},

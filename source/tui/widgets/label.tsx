@@ -39,7 +39,7 @@ export function Label({tone = 'plain', wrap = 'truncate-end', children}: Propert
 	);
 }
 
-/** Shows text that is never cut off to make room for other parts of the line. With `width`, the text fills a column. */
+/** Shows text that is not shortened when other parts of the line need room. With `width`, the text fills a column. */
 export const FixedLabel = ({width, ...label}: Properties & {readonly width?: number}): ReactElement => (
 	<Box width={width} flexShrink={0}>
 		<Label {...label} />

@@ -27,7 +27,7 @@ export function StillTable({columns, rows}: Properties): ReactElement {
 	const widths = columns.map(({title}) =>
 		Math.max(...[title, ...rows.map((row) => row[title] ?? '')].map((text) => widthOf(text))),
 	);
-	/** Returns a component for cells. A cell is as wide as its column. Ink-table counts characters, but some take two terminal columns. */
+	/** Returns a component for cells. Sets the width, because ink-table counts characters, although some take two terminal columns. */
 	const cellIn = (toneOf: (column: StillColumn) => Tone) =>
 		function Cell({children, column}: CellProps): ReactElement {
 			const {align = 'left'} = columns[column]!;

@@ -29,7 +29,7 @@ const schemas = {
 	/** Like `reserve`, but waits in the queue if the GPUs are not free. */
 	join: v.strictObject(wanted),
 	extend: v.strictObject({...held, duration: wanted.duration}),
-	/** Keeps an idle reservation for this time. */
+	/** Keeps an idle reservation for `duration`. */
 	keep: v.strictObject({...held, duration: wanted.duration}),
 	release: v.strictObject(held),
 	undo: v.strictObject({id, undo_id: name}),

@@ -5,7 +5,7 @@ import {readForDisplay} from '../../core/operations/transact.js';
 import {CanhazgpuError} from '../../errors.js';
 import {mostMinutes} from './utilization-json.js';
 
-/** Cache time in ms. The pool stores one new value a minute. */
+/** Cache time in ms, shorter than the minute after which the pool stores a new value. */
 const freshMs = 20_000;
 
 export function createKeptLoads(

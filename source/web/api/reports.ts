@@ -1,4 +1,4 @@
-/** Reports for the page. Requests for the same report share one read of the history, and only one read runs at a time. */
+/** Reports for the page. Requests for the same report share one read of the history. For each host, only one read runs at a time. */
 import * as v from 'valibot';
 import {CanhazgpuError} from '../../errors.js';
 import type {webReportJson} from '../../format/tables/report.js';

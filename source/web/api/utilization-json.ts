@@ -15,7 +15,7 @@ const stepSeconds = 10;
 const windowMinutes = 6 * 60;
 const minuteMs = 60_000;
 
-/** The longest period. The pool keeps the utilization of one day. */
+/** The longest period that can be requested: one day. */
 export const mostMinutes = 24 * 60;
 
 // eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined

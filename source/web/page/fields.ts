@@ -66,7 +66,7 @@ type ShownGpu = Shown<
 		health: true;
 		drain: true;
 		model_info: true;
-		// The provider is the same for all GPUs of a pool. Simulated GPUs are marked by a badge.
+		// Not shown, because all GPUs of a pool have the same provider. A badge marks simulated GPUs.
 		provider: false;
 		gpu_model: true;
 		uuid: true;

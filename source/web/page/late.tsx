@@ -8,7 +8,7 @@ declare global {
 
 let failedImports = 0;
 
-/** Changes the address of later imports. Browsers remember that a file failed to load, and do not request the same address again. */
+/** Changes the address of later imports, because browsers do not request an address again after its import has failed. */
 export function forgetFailedImports(): void {
 	Object.assign(globalThis, {again: `?${failedImports++}`});
 }

@@ -69,7 +69,7 @@ let step = '';
 
 export function startRouter(): void {
 	step = markStep(false);
-	// The browser would scroll before the view is drawn. After a reload, the browser is allowed to restore the position itself.
+	// Restores the position itself, because the browser would scroll before the view is drawn. After a reload, the browser restores it.
 	history.scrollRestoration = 'manual';
 	addEventListener('pagehide', () => {
 		history.scrollRestoration = 'auto';

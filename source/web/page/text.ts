@@ -81,7 +81,7 @@ const hoursAndMinutes = new Intl.DateTimeFormat(undefined, timeForm);
 export const dateText = (time: string | number): string => dateAndTime.format(new Date(time));
 export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new Date(timeMs));
 
-/** Returns a time of day, with the date unless it is less than half a day away. */
+/** Returns a time of day. Adds the date if the time is at least half a day away. */
 export const soonText = (time: string, nowMs: number): string => {
 	const timeMs = Date.parse(time);
 	return Math.abs(timeMs - nowMs) < 43_200_000 ? timeOfDay(timeMs) : dateText(time);

@@ -40,12 +40,12 @@ const endHex = (address: string, port: number): string =>
 /** Matches a line of /proc/net/tcp. Its columns are number, local, remote, state, queues, timer, retransmits, uid. */
 const uidPattern = /^\s*\d+: (?<local>\S+) (?<remote>\S+) \S+ \S+ \S+ \S+ +(?<uid>\d+)/v;
 
-/** The largest number of sockets that are searched one by one. A search takes about a tenth of the time of parsing the whole table. */
+/** The largest number of sockets to search for one by one. One search takes about a tenth of the time of parsing a whole table. */
 const mostSearched = 8;
 
 const tableFiles = ['/proc/net/tcp', '/proc/net/tcp6'];
 
-/** Returns the uids of sockets from the kernel's tables. Searches the tables for each socket if there are few, and parses them if there are many. */
+/** Returns the uids of sockets from the kernel's tables. Searches for each socket if there are few sockets, and otherwise parses whole tables. */
 function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => string): ReadonlyMap<string, string> {
 	const owners = new Map<string, string>();
 	const add = (line: string): void => {

@@ -75,7 +75,7 @@ async function begin(server: Server, address: Address): Promise<(() => void) | u
 const mostExtra = 500;
 const shareMs = 100;
 
-/** Limits the connections: closes the newest of the caller that has most. Looks up callers in batches, to read the kernel's tables only once. */
+/** Limits the connections: closes the newest one of the caller with the most. Looks up callers in batches, to read the kernel's tables less often. */
 function shareConnections(server: Server, mostConnections: number): void {
 	const open = new Map<Socket, string | undefined>();
 	let timer: NodeJS.Timeout | undefined;

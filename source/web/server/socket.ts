@@ -8,7 +8,7 @@ import process from 'node:process';
 import {json} from 'node:stream/consumers';
 import {CanhazgpuError, codeOf} from '../../errors.js';
 
-/** The longest path of a socket. Linux allows 107 bytes, and the temporary names are longer than the final name. */
+/** The longest path of a socket. Linux allows 107 bytes, but the socket first has a temporary name, which is longer. */
 const longestPathBytes = 100;
 
 /** Whether a server listens on the socket. The file of a socket can still exist after its server has ended. */

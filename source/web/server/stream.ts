@@ -37,7 +37,7 @@ type StreamOptions = {
 };
 
 export type EventStreams = {
-	/** Sends the whole state, then every change. At the limit, closes a stream of the caller that has most. Returns false if the new caller has most. */
+	/** Sends the whole state and every change. At the limit, closes a stream of the caller with the most. Returns false if that is the new caller. */
 	readonly open: (outgoing: ServerResponse, options: StreamOptions) => boolean;
 	readonly count: () => number;
 	readonly close: () => void;
@@ -171,7 +171,7 @@ export function createStreams(
 
 	return {
 		open(outgoing, {withHosts, isSqueezed = false}) {
-			// A browser that has already disconnected emits no close event.
+			// Adds no stream for a browser that has already disconnected, because no close event would remove it.
 			if (outgoing.destroyed) {
 				return true;
 			}

@@ -36,7 +36,7 @@ function formFor({host}: HostLine, state: State, gpus?: readonly number[]): Remo
 		{host, gpus: named, willWait: false, free: []},
 		reserveFormFields({
 			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
-			// The policy of the other host is unknown here. For a cluster, the form offers only requests that every engine supports.
+			// Offers shares although the policy of the other host is unknown. For a cluster, offers only requests that every engine supports.
 			hasShares: nodes === undefined,
 			lacks: nodes && new Set(wishes),
 			models: lines.flatMap(({gpu}) => gpu.gpu_model ?? []),

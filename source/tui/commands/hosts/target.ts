@@ -19,7 +19,7 @@ const ownState = (state: State, line: HostLine): State => ({
 	},
 });
 
-/** The two variants of a command. `own` is for this host, as in the GPU table. The other members are for other hosts, by ssh. */
+/** The two variants of a command. `own` acts on this host, as in the GPU table. The other members act on other hosts, by ssh. */
 type Pair<Asking> = {
 	readonly own: Pick<MonitorCommand, 'reasonAgainst' | 'open'>;
 	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;

@@ -19,7 +19,7 @@ export function ownProcesses(state: State): readonly GpuProcess[] {
 Scans the GPUs, and asks the kernel about the processes on the GPUs `indices`. The readings on the screen are not used, because another account may
 have published them.
 
-@param shown - Pids of processes on the screen. The kernel is also asked about those that the scan does not list.
+@param shown - Pids of processes on the screen. The kernel is asked about these processes even if the scan does not list them.
 */
 export async function scanProcesses(
 	{gpus, clock}: Pick<World, 'gpus' | 'clock'>,
@@ -30,7 +30,7 @@ export async function scanProcesses(
 	const startedAtMs = clock.monotonicMs();
 	let observation = await gpus.observe();
 	if (observation.takenAtMs < startedAtMs) {
-		// The first answer was an older, cached scan.
+		// Scans again, because the first answer was a cached scan from before this call.
 		observation = await gpus.observe();
 	}
 

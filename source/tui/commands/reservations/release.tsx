@@ -54,7 +54,7 @@ function Rest({
 		return undefined;
 	}
 
-	// Root can also release GPUs of other accounts.
+	// If root releases a GPU of another account, that account keeps the other GPUs.
 	const isOwn = target === undefined || owns(requester, target.lease);
 	const keeper = isOwn ? 'you keep' : `${sanitize(ownerOf(target.lease))} keeps`;
 	return (

@@ -60,7 +60,7 @@ export async function reserveNow(world: EngineWorld, requester: Requester, reser
 				}
 			: {kind: 'done', flash: grantedFlash(answer, reservation)};
 	} catch (error) {
-		// If too few GPUs are free, an engine's error suggests flags. Here, the user presses a key to wait instead.
+		// If too few GPUs are free, an engine's error has a hint about flags. Removes the hint, because the user presses a key to wait.
 		if (world.engine !== undefined && error instanceof CanhazgpuError && error.code === 'unavailable') {
 			return {kind: 'refused', complaint: {message: sanitize(error.message), hint: '', canWait: true}};
 		}
@@ -104,7 +104,7 @@ function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	const consequence = holds
 		? 'Waits while this monitor runs, holding what it gets.'
 		: 'Reserves now, or waits while this monitor runs.';
-	// The text of a refusal says the same, and needs the space.
+	// After a refusal, leaves these lines out, because the text of the refusal says the same and needs the space.
 	const lines = complaint === undefined ? [...(willWait ? [consequence] : []), ...free] : [];
 	return (
 		<FormDialog

@@ -79,7 +79,7 @@ function amongText(index: number, state: State): string {
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
 }
 
-/** Shows the most important fact in a panel without other lines: the largest process, when the idle GPU goes back, or the holder. */
+/** Shows the most important fact in the title of a very low panel: the largest process, or else when the idle GPU goes back, or else the holder. */
 function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
 	const [first] = byMemory(row.processes);
 	if (first === undefined) {

@@ -99,7 +99,7 @@ function FreeSince({row: {freeSeconds, reading}}: {readonly row: StatusRow}): Re
 		return <Label>for {shortDuration(freeSeconds)}</Label>;
 	}
 
-	// A cluster does not report when a GPU was released.
+	// A cluster does not report when a GPU was released, so it is not known whether the GPU was ever used.
 	return reading?.place === undefined ? <Label>never used</Label> : undefined;
 }
 

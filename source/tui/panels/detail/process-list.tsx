@@ -31,7 +31,7 @@ const columns: readonly Column[] = [
 
 /** Minimum width of the panel for longer names and wider gaps. */
 const wide = 60;
-/** Minimum width of the panel for names in full length. */
+/** Minimum width of the panel for full names. */
 const veryWide = 100;
 
 type LineProperties = {

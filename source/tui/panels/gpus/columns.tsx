@@ -1,4 +1,4 @@
-/** The columns of the GPU table. `format/monitor-settings.ts` has their order and defaults, `gpus-panel.tsx` the order in which they disappear. */
+/** The columns of the GPU table. Their order is in `format/monitor-settings.ts`. The order in which they disappear is in `gpus-panel.tsx`. */
 import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {shortBusId, shortModel} from '../../../format/readings.js';
 import {shortDuration} from '../../../format/text/durations.js';

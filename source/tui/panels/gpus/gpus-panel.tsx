@@ -107,7 +107,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 						? (cell: CellProperties<TableRow>): Emphasis => (isRepeated(cell) ? 'repeated' : 'normal')
 						: undefined;
 				const hasMemory = name === 'memory' && columnWidth >= leastWithBar && memory !== undefined;
-				// The line that connects the GPUs of a reservation is drawn in the blank before the owner.
+				// The column of the owner begins with a blank, in which the line that connects the GPUs of a reservation is drawn.
 				const isOwner = name === 'owner';
 				return {
 					name,

@@ -8,10 +8,10 @@ import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {tagOf} from '../../state/gpus/fold.js';
 
-/** The samples up to `nowMs`, a time in ms on the clock of the samples. */
+/** The samples for a graph that ends at `nowMs`, in ms on the clock of the samples. */
 type ShownHistory = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};
 
-/** The converted load history, by time range and GPU. Emptied when a new minute or a new scan arrives. */
+/** The load history of the pool as samples, by time range and GPU. Emptied when a new minute or a new scan arrives. */
 const keptOf = remembering(
 	({past, history, snapshot, snapshotAtMs}: State) => [past, history, snapshot, snapshotAtMs],
 	() => new Map<string, UtilizationHistory>(),

@@ -59,7 +59,7 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 const lastTop = (lines: readonly string[], rows: number): number => Math.max(0, lines.length - rows);
 
 /**
-Replaces the lines of an output. The line with the same command line stays chosen. If there is none, chooses the first line that can be chosen. If
+Replaces the lines of an output. Chooses the line that opens the same command line as before or, if there is none, the first line that opens one. If
 `isTail` is set, changes nothing while the last line is not in view.
 */
 export function withPage(

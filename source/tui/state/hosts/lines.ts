@@ -61,7 +61,7 @@ export type TotalLine = LineOf<{
 
 export type HostLine = GpuLine | NoteLine | TotalLine;
 
-/** Returns the name that is shown as the host. If this host is a cluster, that is the node of the GPU. */
+/** Returns the name that is shown as the host. If this host is a cluster, each of its GPUs is shown with the name of the GPU's node. */
 export const namedHost = (line: HostLine): string =>
 	line.kind === 'gpu' && line.isOwn ? (line.gpu.node ?? line.host) : line.host;
 
@@ -84,7 +84,7 @@ export const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
 ];
 
-/** Whether a GPU is idle, by the same rule as in the host's own table. A host that reports no idle time still reports whether the GPU is in use. */
+/** Whether a GPU is idle, by the same rule as in the host's own table. Without an idle time, uses the host's report that the GPU is unused. */
 const isIdle = ({
 	reservation_type: type,
 	duration,

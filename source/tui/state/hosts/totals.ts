@@ -68,7 +68,7 @@ export const hostSubtotals = remembering(
 		);
 		const totals = [...byHost].map(([name, lines]): [string, TotalLine] => {
 			const {host, isOwn, gpu} = lines[0]!;
-			// A cluster has one queue for all of its nodes.
+			// A cluster has one queue for all of its nodes, so a node has no number of waiting requests of its own.
 			const waiting = isOwn ? (gpu.node === undefined ? ownWaiting(state) : undefined) : waitingOn.get(host);
 			return [name, {kind: 'total', key: `${name} total`, host: name, isOwn, totals: totalsOf(lines), waiting}];
 		});

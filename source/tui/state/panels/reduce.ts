@@ -84,7 +84,7 @@ const toggleTree = (state: State): State =>
 		state.panels.isTree ? 'Processes are shown as a list' : 'Processes are shown as a tree',
 	);
 
-/** Zooms the focused panel, or shows all panels again. Refuses if no other panel is shown, because the zoom would hide panels later. */
+/** Zooms the focused panel, or shows all panels again. Refuses if the panel is alone anyway: a zoom would hide panels once the window is larger. */
 function changeZoom(state: State, isZoomed: boolean): State {
 	if (!state.panels.isZoomed && layoutOf(state).alone !== undefined) {
 		return withFlash(state, 'warning', 'This panel always has the whole screen here: Esc goes back to the GPUs');

@@ -110,7 +110,7 @@ export function asTree<Row extends OnGpu>(
 		}
 	};
 
-	// Adds processes without a root last. According to their data, each is an ancestor of the other.
+	// Adds processes without a root last. They form a cycle: according to their data, each is an ancestor of the others.
 	for (const root of [...(children.get(undefined) ?? []), ...rows]) {
 		place(root);
 	}

@@ -39,7 +39,7 @@ export const queueTable = tableOf<QueueRecord>({
 	isAlwaysUsed: true,
 });
 
-/** Returns the queue at this time. Cached, because computing the estimates of a long queue takes time. */
+/** Returns the queue with current estimates. Cached, because computing the estimates of a long queue takes time. */
 export const waitingOf = remembering(
 	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
 	(state): readonly QueueRow[] => {
@@ -50,7 +50,7 @@ export const waitingOf = remembering(
 
 export const selectedEntry = queueTable.selected;
 
-/** Selects the user's first entry, unless the user has selected an entry other than the first one. */
+/** Selects the user's first entry, unless the user has moved the selection away from the first row. */
 export function selectOwnEntry(state: State): State {
 	const own = queueTable
 		.shown(state)

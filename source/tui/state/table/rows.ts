@@ -15,7 +15,7 @@ export type RowRules<Row, Context> = {
 	readonly isOf: (row: Row, account: string) => boolean;
 	readonly isMine: (row: Row, context: Context) => boolean;
 	readonly valuesOf: (context: Context, rows: readonly Row[]) => ValuesOf<Row>;
-	/** Returns the texts of columns that are sorted by a value other than their text. An empty text means that there is certainly no value. */
+	/** Returns the texts of columns that are sorted by a value other than their text. An empty text means that there is no value. */
 	readonly wordsOf?: (row: Row, context: Context) => Readonly<Partial<Record<string, string>>>;
 	/** Returns the order of rows that are equal in all sorted columns. By default, they stay in the order of the unsorted table. */
 	readonly tieOf?: (rows: readonly Row[], sort: SortBy) => (a: Row, b: Row) => number;

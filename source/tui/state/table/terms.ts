@@ -47,11 +47,11 @@ const comparisons: Readonly<Record<string, (value: number, operand: number) => b
 	'>=': (value, operand) => value >= operand,
 };
 
-/** The searched text of a row in lower case, and its values by column. The names of columns are in lower case. */
+/** The text of a row, in which words are searched for, and its values by column. The text and the names of columns are in lower case. */
 export type Matchable = {
 	readonly text: string;
 	readonly valueOf: (column: string) => SortValue;
-	/** Returns the text, in lower case, of a column that is sorted by another value. An empty text means that there is certainly no value. */
+	/** Returns the text, in lower case, of a column that is sorted by another value. An empty text means that there is no value. */
 	readonly wordsOf: (column: string) => string | undefined;
 };
 

@@ -95,7 +95,7 @@ export default function Act({state, account}: ActProps) {
 	const [done, setDone] = useState<Done>({words: ''});
 	const opener = useRef<Element | undefined>(null);
 	const context = useRef<ActContext>(undefined as never);
-	/** The latest question for a dialog. The dialog may not be drawn yet. */
+	/** The latest question for a dialog, even if that dialog has not been drawn yet. */
 	const asked = useRef<Question>(undefined);
 	const ask = (next: Question): void => {
 		opener.current ??= document.activeElement;
@@ -166,7 +166,7 @@ export default function Act({state, account}: ActProps) {
 							setDone(next);
 						}
 
-						// The close event arrives late. Another dialog may be open by then.
+						// The close event arrives late, so another dialog may already be open.
 						if (asked.current !== question) {
 							return;
 						}

@@ -114,7 +114,7 @@ export function askExtend(lease: OwnLease): Question {
 	};
 }
 
-/** @param keepTime - The time that the dialog offers, such as `2h`. The policy allows this time. */
+/** @param keepTime - The time that the dialog offers, such as `2h`. The server offers only a time that its policy allows. */
 export function askKeep(lease: OwnLease, keepTime: string): Question {
 	const {leaseId, gpus} = lease;
 	return {

@@ -5,7 +5,7 @@ export type Session = {readonly kind: 'none' | 'opening' | 'open'} | {readonly k
 
 const tokenKey = 'canhazgpu-token';
 
-/** The token, if the session storage is unavailable. It is then lost when the page is reloaded. */
+/** The token of a page that cannot use the session storage. It is lost when the page is reloaded. */
 let memory: string | undefined;
 
 function storedToken(): string | undefined {
@@ -31,7 +31,7 @@ export const session = observable<Session>({kind: storedToken() === undefined ? 
 
 export type Done = {readonly words: string; readonly undo?: {readonly id: string; readonly seconds: number}};
 
-/** `unsure` means that the outcome is unknown. The same request can be sent again, and is then carried out only once. */
+/** `unsure` means that the outcome is unknown. The same request can be sent again, but is carried out only once. */
 export type Answer =
 	| {readonly kind: 'done'; readonly done: Done}
 	| {

@@ -46,7 +46,7 @@ const heard: FollowUp['heard'] = ({before, isWhole, isContinued}) => {
 	}
 };
 
-/** Starts these parts. Must be called once. All messages that arrived before the call are treated as one message. */
+/** Starts the parts that are loaded late. Must be called once. All messages that arrived before the call are treated as one message. */
 export function startFollowUp(): void {
 	let wasLost = false;
 	const followLink = (): void => {

@@ -39,7 +39,7 @@ function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}
 /** Maximum size of the suggested share, in GiB. */
 const usualShare = 8;
 
-/** Returns the commands for a shared GPU. Another share can be reserved if memory is left. The whole GPU is not free, so its command waits. */
+/** Returns the commands for a shared GPU. Another share can be reserved if memory is left. The command for the whole GPU waits. */
 function sharedCommandsOf({gpu_id: index, shares = [], share_capacity_mb: capacity}: Gpu): readonly ShellCommand[] {
 	const inGib = (mebibytes: number): number => Math.floor(mebibytes / 1024);
 	const asked = shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0);

@@ -34,7 +34,7 @@ function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): rea
 		return [past];
 	}
 
-	// The time at which a job will end is unknown.
+	// If the end of a reservation is unknown, as for many jobs, its bar has no planned part.
 	const endMs = held.ends_by === undefined ? nowMs : Date.parse(held.ends_by);
 	const planned: Bar = {user, held, isPlanned: true, fromMs: nowMs, toMs: Math.min(endMs, toMs)};
 	return endMs > nowMs ? [past, planned] : [past];

@@ -37,7 +37,7 @@ export function coveredPart(spans: readonly Span[], {fromMs, toMs}: Span): numbe
 export function marksOf({fromMs, toMs}: Span, hours: number): readonly number[] {
 	const start = new Date(fromMs);
 	const marks: number[] = [];
-	// A local day can have 23 or 25 hours.
+	// Computes each mark from the date, because a local day can have 23 or 25 hours.
 	for (let step = 0; ; step++) {
 		const markMs = new Date(start.getFullYear(), start.getMonth(), start.getDate(), step * hours).getTime();
 		if (markMs >= toMs) {
@@ -69,7 +69,7 @@ export function roomOf(
 	return lacksRoom('wide') ? 'none' : lacksRoom('narrow') ? 'wide' : undefined;
 }
 
-/** The width of a curve in its own coordinates. Its height is 100. */
+/** The width and height of a curve in the coordinates of its SVG. */
 const width = 1000;
 const height = 100;
 

@@ -70,7 +70,7 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	);
 }
 
-/** The address of the utilization of a day in steps of five minutes. The chart cannot show shorter steps. */
+/** The request for a day's utilization, in steps of five minutes, because the chart cannot show shorter steps. */
 const useAddress = '/api/use?minutes=1440&points=288';
 
 /** The time in ms after which the chart is refreshed even without events, because the bars grow with time. */

@@ -1,4 +1,4 @@
-/** A chart with a stacked column for each day of a period. For a short period, a column for each hour. */
+/** A chart with a stacked column for each day of a period, or for each hour of a short period. */
 import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
 import {swatchesOf, swatchStyle} from '../occupancy/swatch.js';
@@ -14,7 +14,7 @@ const binText = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(b
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Maximum values for an axis. Half of each is also a round number. */
+/** Maximum values for an axis. Half of each is also a round number, because the axis also shows half of its maximum. */
 const roundSteps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8];
 
 function roundedUp(value: number): number {

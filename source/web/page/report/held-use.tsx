@@ -5,7 +5,7 @@ import {hourText} from '../shared/hours.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {dateText, unknown} from '../text.js';
 
-/** The periods to choose from. The pool keeps the utilization of one week. */
+/** The periods to choose from, up to a week, because the pool keeps the utilization for a week. */
 export const usePeriods = [
 	[24, '24 hours'],
 	[72, '3 days'],

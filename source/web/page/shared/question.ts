@@ -22,7 +22,7 @@ export function useQuestion<Question>(
 	const addressing = useRef<NodeJS.Timeout>(undefined);
 	const written = useRef<string>(undefined);
 	useEffect(() => {
-		// If this view has written the address itself, the fields may already be newer than the address.
+		// Ignores an address that this view has written itself, because the fields may already be newer than that address.
 		if (isShown && (query.size > 0 || !isKept) && query.toString() !== written.current) {
 			clearTimeout(addressing.current);
 			setAsked(() => read(query));

@@ -27,7 +27,7 @@ type Role = 'resting' | 'following' | 'leading';
 
 /** Starts listening. The returned function must be called when the view changes. The server asks other hosts only while `showsHosts` returns true. */
 export function listen(listener: Listener, showsHosts: () => boolean): () => void {
-	/** The browser's locks. Not available without https or localhost: then each tab has its own stream. */
+	/** The browser's locks. Available only over https or on localhost. Without locks, each tab has its own stream. */
 	const {locks} = navigator as {readonly locks?: LockManager};
 	let role: Role = 'resting';
 	let channel: BroadcastChannel | undefined;
@@ -83,7 +83,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		void whenKnown(stream.open);
 	}
 
-	/** Restarts the timer that detects silence. When it ends, this tab takes the lock from the tab that sends no messages. */
+	/** Restarts the timer that detects silence. When the time is over, this tab takes the lock from the tab that sends no messages. */
 	function heardSomething(): void {
 		clearTimeout(silence);
 		if (role !== 'leading') {
@@ -99,7 +99,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	}
 
-	/** Requests a lock and holds it until the returned controller is aborted (then `isLeft` is true) or another tab takes the lock. */
+	/** Requests a lock, and holds it until the returned controller is aborted or another tab takes the lock. `isLeft` is true after an abort. */
 	function hold(
 		name: string,
 		options: LockOptions,
@@ -202,7 +202,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		follow();
 		stream.close();
 		leaving?.abort();
-		// Another tab may get the stream and forward its messages.
+		// Waits for messages again, because another tab may get the stream and forward them.
 		heardSomething();
 	}
 

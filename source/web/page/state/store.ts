@@ -27,7 +27,7 @@ export function startStore(): void {
 			live(data, kind) {
 				const before = pageState.get();
 				const isWhole = kind === 'state';
-				// After a pause, values were missed. If another tab opens, this tab also gets a complete state, but has missed nothing.
+				// A complete state after a pause means that values were missed. A complete state that was sent for another tab does not.
 				const isContinued = !isWhole || (wasLive && before.utilization.fetches > 0);
 				wasLive = true;
 				heardMs = Date.now();
