@@ -117,7 +117,7 @@ export type App = {
 	/** Prints the requested output on stdout. `done` describes what was done, and is printed on stderr if nobody can read stdout. */
 	readonly print: (text: string, done?: string) => void;
 	readonly remark: (text: string) => void;
-	/** Prints on stderr without waiting for the reader, so that a request keeps waiting in the queue while stderr is blocked. */
+	/** Prints on stderr without waiting for the reader, because a blocked stderr must not stop a request that waits in the queue. */
 	readonly progress: (text: string) => void;
 	/** Opens stdout for writes that never wait for the reader. `failed` gets the error when the reader has gone. */
 	readonly openPatientOutput: (failed: (error: unknown) => void) => PatientOutput | undefined;

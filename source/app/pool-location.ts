@@ -115,7 +115,7 @@ function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | un
 	return pool.gpuCount === gpuCount && pool.provider === provider ? pool : undefined;
 }
 
-/** Returns the error without the hint that nothing was changed, because the permissions of the pool were repaired before. */
+/** Returns the error without the hint that nothing was changed, because permissions of the pool have already been repaired. */
 const withoutNothingChanged = (error: unknown): unknown =>
 	hasCode(error, 'pool-exists')
 		? new CanhazgpuError(error.code, error.message, {

@@ -15,7 +15,7 @@ type Keeper = {readonly process: ProcessIdentity; readonly name: string};
 
 const checkMs = 1000;
 
-/** Returns the process id, or undefined without the flag. Throws `usage` for flags that contradict `--while-pid`, and `failed` for an engine such as Slurm. */
+/** Returns the process id. Undefined without `--while-pid`. Throws `usage` for flags that contradict it, and `failed` for an engine such as Slurm. */
 export function keeperPidOf(input: Input, engine: Engine | undefined): number | undefined {
 	if (!input.has('while-pid')) {
 		return undefined;

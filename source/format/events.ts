@@ -18,7 +18,7 @@ const harmless = (text: string): string => shorten(sanitize(text), longestText);
 
 const nameText = (name: string | undefined): string => (name === undefined ? 'an unknown user' : harmless(name));
 
-/** Returns the account with its label, `alice (team)`. Omits the label if somebody other than the owner of the GPUs caused the event. */
+/** Returns the account with its label, `alice (team)`. Omits the label if it is the owner's, and somebody else caused the event. */
 const whoText = ({account, label, owner}: AuditRecord): string =>
 	nameText(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 
