@@ -226,7 +226,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	submitted: ({jobId = '', count = 1, value, ...record}) =>
 		value === 'again'
 			? `${whoText(record)} started ${count === 1 ? 'job' : `${count} jobs of array`} ${harmless(jobId)} again`
-			: `${whoText(record)} submitted ${count === 1 ? 'job' : `an array of ${count} jobs,`} ${harmless(jobId)}`,
+			: `${whoText(record)} submitted ${count === 1 ? `job ${harmless(jobId)}` : `array ${harmless(jobId)} with ${count} jobs`}`,
 	finished: ({jobId = '', value = '', reason, ...record}) =>
 		`job ${harmless(jobId)} of ${holderText(record)} ${jobEnds.get(value) ?? 'has ended'}${afterColon(reason)}`,
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
