@@ -49,7 +49,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {config} = context;
 			const isRedisMeant = () =>
 				config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting));
-			// After a bug, it is unknown whether Redis has a pool. A second pool beside it would grant the same GPUs twice.
+			// Fails after a bug, and if credentials are given: Redis may have a pool, and a second pool would grant the same GPUs twice.
 			if (!(error instanceof CanhazgpuError) || isRedisMeant()) {
 				await opened?.close();
 				throw error;

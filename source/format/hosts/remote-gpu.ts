@@ -217,7 +217,7 @@ export type RemoteGpu = NonNullable<ReturnType<typeof fromCommandRow>>;
 /** Maximum length of the JSON of one host, because a stream can have many hosts. 64 GPUs need less. */
 const mostCharacters = 100_000;
 
-/** Converts all rows of a host, each GPU once. Omits the processes if the JSON is too long. Returns undefined if it is still too long. */
+/** Converts all rows of a host, each GPU once. Omits the processes if the JSON is too long. Returns undefined if it is too long even without them. */
 export function fromCommandRows(rows: readonly Row[], now: number): readonly RemoteGpu[] | undefined {
 	const gpus = new Map(
 		rows.flatMap((row) => {
