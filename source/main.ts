@@ -165,8 +165,8 @@ let doneAnyway: string | undefined;
 const isQuiet = (code: string): boolean => quietFailures.has(code) && (doneAnyway === undefined || code === 'EIO');
 
 /**
-Reports that output could not be written, such as to a full disk. After a reservation, the report also names the reserved GPUs. In this case, it is
-also printed if only the reader of stdout has gone.
+Reports that output could not be written, such as to a full disk. After a reservation, the report names the reserved GPUs, and is printed even if only
+the reader of stdout has gone.
 
 @returns Whether an error was reported.
 */

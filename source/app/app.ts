@@ -228,7 +228,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				await early?.close?.();
 			}
 
-			// The choice of provider does not matter if there is no pool, because the command then fails anyway.
+			// If there is no pool, the command fails anyway, so any provider will do.
 			const provider = pool?.provider ?? 'fake';
 			return {
 				...opened,

@@ -117,7 +117,7 @@ export type App = {
 	/** Prints the requested output on stdout. `done` describes what was done, and is printed on stderr if nobody can read stdout. */
 	readonly print: (text: string, done?: string) => void;
 	readonly remark: (text: string) => void;
-	/** Prints on stderr without waiting for the reader, so that a request keeps waiting in the queue while stderr is blocked. */
+	/** Prints on stderr without waiting for the reader, because a blocked stderr must not stop a request that waits in the queue. */
 	readonly progress: (text: string) => void;
 	/** Opens stdout for writes that never wait for the reader. `failed` gets the error when the reader has gone. */
 	readonly openPatientOutput: (failed: (error: unknown) => void) => PatientOutput | undefined;
@@ -174,14 +174,14 @@ export type App = {
 	readonly interruption: () => Interruption;
 	/** Returns a directory of mode 0700 that no other account can enter or replace. Creates the directory if it does not exist. */
 	readonly openPrivateDirectory: () => Promise<string>;
-	/** Loads a check of whether this account is at the other end of a socket. Passes if the kernel cannot tell. */
+	/** Loads a check of whether this account is at the other end of a socket. If the kernel cannot tell, the check passes. */
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
 	/** Keeps this process running after uncaught errors, and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
 	/** Loads the modules that are needed later, because an upgrade can remove their files in the meantime. Never rejects. */
 	readonly loadAhead: () => Promise<void>;
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
-	/** Sends a signal to a process of this account, if its pid still belongs to the process that was seen. */
+	/** Sends a signal to a process of this account, if its pid has not passed to another process in the meantime. */
 	readonly sendSignal: typeof sendSignal;
 	readonly loadDetaching: () => Promise<{
 		readonly prepareLogs: () => void;

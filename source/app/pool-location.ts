@@ -115,7 +115,7 @@ function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | un
 	return pool.gpuCount === gpuCount && pool.provider === provider ? pool : undefined;
 }
 
-/** Returns the error without the hint that nothing was changed, because the permissions of the pool were repaired before. */
+/** Returns the error without the hint that nothing was changed, because permissions of the pool have already been repaired. */
 const withoutNothingChanged = (error: unknown): unknown =>
 	hasCode(error, 'pool-exists')
 		? new CanhazgpuError(error.code, error.message, {
@@ -210,7 +210,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom});
 			} catch (error) {
-				// An earlier `admin` may have created the pool and been stopped before it recorded the location.
+				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || !locations.announce(record)) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;

@@ -49,7 +49,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {config} = context;
 			const isRedisMeant = () =>
 				config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting));
-			// A bug does not show whether Redis has a pool. If Redis has a pool, creating a second pool would grant the same GPUs twice.
+			// Fails after a bug, and if credentials are given: Redis may have a pool, and a second pool would grant the same GPUs twice.
 			if (!(error instanceof CanhazgpuError) || isRedisMeant()) {
 				await opened?.close();
 				throw error;
@@ -73,7 +73,7 @@ const otherHostsHint = ([first]: readonly string[]): string =>
 		? ''
 		: `To see the hosts in remote_hosts: canhazgpu status --all. To use one: --on ${first} with run, reserve, release, extend or queue. To have a pool on this machine as well, create one. `;
 
-/** Returns the error for a missing pool. `silence` is why the configured Redis did not answer. The pool may then be in that Redis. */
+/** Returns the error for a missing pool. `silence` is the error of a configured Redis that did not answer, and that may have the pool. */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
 		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}. If your pool is there, start that server. `}To create a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to try the monitor without a pool: canhazgpu top --demo`,

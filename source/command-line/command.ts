@@ -30,7 +30,7 @@ export type Flag = {
 	readonly shortFlag?: string;
 	/** Placeholder of the value in the help, such as `N`. A flag without a placeholder is a switch and takes no value. */
 	readonly value?: string;
-	/** The value that the flag has if it is typed alone. Other values must then be attached with `=`. */
+	/** The value of the flag if it is typed alone. A flag that can be typed alone needs `=` before any other value. */
 	readonly bare?: string;
 	readonly summary: string;
 	/** Other long names, which the help does not show. */

@@ -13,7 +13,7 @@ const topicMeant = (word: string): string | undefined =>
 	Object.entries(topics).find(([, {otherNames}]) => otherNames.includes(word))?.[0] ??
 	(word.length > 1 ? topicNames.find((name) => name.startsWith(word)) : undefined);
 
-/** Throws the error for an unknown word. If the word resembles a command, throws the error that the word alone would cause. */
+/** Throws the error for an unknown word. If the word resembles a command, throws the same error as `canhazgpu WORD`. */
 async function refuse(word: string): Promise<never> {
 	const typed = word.toLowerCase();
 	const topic = topicMeant(typed);

@@ -57,7 +57,7 @@ async function detectedFinding(app: App): Promise<Finding> {
 		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
 }
 
-/** Checks whether the history and the audit log are readable. Releasing a GPU reads the history, and `events` reads the audit log. */
+/** Checks whether the history and the audit log are readable. Only the history is essential, because releasing a GPU reads it. */
 async function tryKept({store}: OpenWorld, now: number): Promise<readonly Finding[]> {
 	const reads = [
 		[async () => store.history(now, now).pages()[Symbol.asyncIterator]().next(), 'error'],

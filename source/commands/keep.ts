@@ -12,7 +12,7 @@ import type {Command} from '../command-line/command.js';
 import {keepReminding} from './shared/reminding.js';
 import {keepHeapSmall} from './shared/small-heap.js';
 
-/** Time in ms between scans. Idle times start from zero after five minutes without a scan, so a few scans may fail. */
+/** Time in ms between scans. Some scans may fail, because idle times start from zero only after five minutes without a scan. */
 const scanMs = 30_000;
 const retryMs = 5000;
 

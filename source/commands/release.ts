@@ -57,7 +57,7 @@ export const release: Command = {
 				const nothing = nothingFoundText(named);
 				const doubt = doubtAbout(requester);
 				if (doubt !== undefined) {
-					// The caller may hold GPUs under another account, which cannot be determined from this process.
+					// An error, because the caller may hold GPUs under another account, and this process cannot find out which.
 					throw new CanhazgpuError('not-found', nothing, {hint: doubt});
 				}
 

@@ -43,7 +43,7 @@ function splitOf(by: string): Split {
 /** Charts of up to this length have a bar for each hour. Longer charts have a bar for each day. */
 const longestByHourSeconds = 2 * 86_400;
 
-/** Returns the options of a report's chart. A report by day has no users in its rows, so its chart shows the users of each day. */
+/** Returns the options of a report's chart. The chart of a report by day shows users, because the rows of the report do not name them. */
 export const seriesBy =
 	(by: string) =>
 	({from, to}: TimeWindow): SeriesOptions => ({

@@ -57,7 +57,7 @@ export const web: Command = {
 		const port = input.config.get('web.port')!;
 		const mine = isMine ? await openMine(app, port === 0 ? 8080 : port) : undefined;
 		const address = mine?.address ?? {host: input.config.get('web.host')!, port};
-		// Commands are shown in full on a private socket, too. Only this account and root can open it, and they can read the command lines anyway.
+		// A private socket shows full commands, too: only this account and root can open it, and both can read the command lines anyway.
 		const isNear = !('host' in address) || isLoopback(address.host);
 		const remoteHosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 		const commands = input.config.get('web.commands') ?? (isNear ? 'full' : 'short');

@@ -15,7 +15,7 @@ type Keeper = {readonly process: ProcessIdentity; readonly name: string};
 
 const checkMs = 1000;
 
-/** Returns the process id, or undefined without the flag. Throws `usage` for flags that contradict the flag, and `failed` for any engine. */
+/** Returns the process id. Undefined without `--while-pid`. Throws `usage` for flags that contradict it, and `failed` for an engine such as Slurm. */
 export function keeperPidOf(input: Input, engine: Engine | undefined): number | undefined {
 	if (!input.has('while-pid')) {
 		return undefined;
@@ -33,10 +33,10 @@ export function keeperPidOf(input: Input, engine: Engine | undefined): number | 
 	return processIdOf(input, 'while-pid');
 }
 
-/** The initial pid namespace of every Linux machine (PROC_PID_INIT_INO in the kernel). */
+/** The id of the initial pid namespace, the same on every Linux machine (PROC_PID_INIT_INO in the kernel). */
 const firstNamespace = '4026531836';
 
-/** Throws if the end of the process cannot be seen from outside: a container can end with all its processes. */
+/** Throws in a container. If the whole container ends, no process remains that can see the end of the given process. */
 function checkVisible({namespace}: ProcessIdentity): void {
 	if (namespace !== undefined && namespace !== firstNamespace) {
 		throw new CanhazgpuError(

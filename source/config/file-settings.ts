@@ -35,7 +35,7 @@ const tooMuch = (file: string, problem: string): CanhazgpuError =>
 	});
 
 /**
-Flattens nested maps: `{redis: {port: 1}}` becomes `redis.port`, 1. A map in place of a value is kept as a map, and is refused later.
+Flattens nested maps: `{redis: {port: 1}}` becomes `redis.port`, 1. If the value of a setting is a map, keeps the map. Only `top.keys` accepts one.
 
 @yields Each path with its value.
 */
@@ -121,7 +121,7 @@ function requireUnexposed({file, kind, isExposed}: ConfigFile, path: SettingPath
 	}
 }
 
-/** Whether a file of this kind can set a setting. The file for root's secrets must not direct root to another pool. */
+/** Whether a file of this kind can set a setting. Root's own file sets only `notify.*`, so that it cannot direct root to another pool. */
 const counts = (kind: ConfigFile['kind'], path: SettingPath): boolean =>
 	kind === 'local' ? settings[path].isHarmless : kind !== 'root' || path.startsWith('notify.');
 

@@ -150,7 +150,7 @@ function readMachineFile(file: string, mode = '644'): FileText | undefined {
 	});
 }
 
-/** Reads a file in the home directory. Ignores files of other accounts, because `sudo` can keep HOME. Allows links, because many users have them. */
+/** Reads a file in the home directory. Ignores files of other accounts, because `sudo` can keep HOME. Follows links, which many users have. */
 function readHomeFile(file: string, entry: Stats): FileText | undefined {
 	const mustBeOurs = (status: Stats, what: string): void => {
 		if (!isOurs(status)) {

@@ -74,7 +74,7 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 			}
 		},
 		Map(_, {items, range, anchor}) {
-			// For each node, the visitor calls only the most specific of these functions.
+			// For a map, the visitor calls only this function and not `Node`, so anchors are collected here, too.
 			if (anchor !== undefined) {
 				anchors.add(anchor);
 			}

@@ -18,7 +18,7 @@ const harmless = (text: string): string => shorten(sanitize(text), longestText);
 
 const nameText = (name: string | undefined): string => (name === undefined ? 'an unknown user' : harmless(name));
 
-/** Returns the account with its label, `alice (team)`. Omits the label if somebody other than the owner of the GPUs caused the event. */
+/** Returns the account with its label, `alice (team)`. Omits the label if it is the owner's, and somebody else caused the event. */
 const whoText = ({account, label, owner}: AuditRecord): string =>
 	nameText(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 
@@ -226,7 +226,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	submitted: ({jobId = '', count = 1, value, ...record}) =>
 		value === 'again'
 			? `${whoText(record)} started ${count === 1 ? 'job' : `${count} jobs of array`} ${harmless(jobId)} again`
-			: `${whoText(record)} submitted ${count === 1 ? 'job' : `an array of ${count} jobs,`} ${harmless(jobId)}`,
+			: `${whoText(record)} submitted ${count === 1 ? `job ${harmless(jobId)}` : `array ${harmless(jobId)} with ${count} jobs`}`,
 	finished: ({jobId = '', value = '', reason, ...record}) =>
 		`job ${harmless(jobId)} of ${holderText(record)} ${jobEnds.get(value) ?? 'has ended'}${afterColon(reason)}`,
 	notice: ({reason}) => harmless(reason ?? 'something happened'),

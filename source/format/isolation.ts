@@ -1,7 +1,7 @@
 import type {Fence, IsolationProblem, NamespaceSetting} from '../core/model/isolation.js';
 import {sanitize} from './text/text.js';
 
-/** Maximum number of characters, enough for the message of any tool. */
+/** Maximum number of characters that are quoted from a tool's message. */
 const longestText = 200;
 
 const packages: Readonly<Record<'bwrap' | 'nsenter' | 'systemd-run', readonly [what: string, name: string]>> = {

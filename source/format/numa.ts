@@ -1,7 +1,7 @@
 import type {NumaProblem} from '../core/model/numa.js';
 import {sanitize, shorten} from './text/text.js';
 
-/** Maximum number of characters, enough for the message of any tool. */
+/** Maximum number of characters that are quoted from a tool's message. */
 const longestText = 200;
 
 function reasonOf(problem: NumaProblem): string {

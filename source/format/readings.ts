@@ -52,7 +52,7 @@ export const processLine = (process: GpuProcess): string =>
 		processText(process),
 	].join('  ');
 
-/** Sorts by memory, then by pid, so that lines do not jump. */
+/** Sorts by memory. Equal processes are sorted by pid, so that they do not swap places. */
 export const byMemory = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
 	processes.toSorted((a, b) => {
 		const more = (b.memoryUsedMiB ?? -1) - (a.memoryUsedMiB ?? -1);

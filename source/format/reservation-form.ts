@@ -28,7 +28,7 @@ export type ReserveOffer = {
 	readonly usualSeconds?: number | undefined;
 	/** Features that the engine lacks. Undefined for the local engine. */
 	readonly lacks?: ReadonlySet<Wish> | undefined;
-	/** Model names to suggest if the engine lacks features. */
+	/** Model names for the examples in the hint. Not used with the local engine, whose examples are fixed. */
 	readonly models?: readonly string[];
 };
 

@@ -17,7 +17,7 @@ export const shareOwner = ({owner, label}: ShareRow): string => ownerText(owner,
 export const isOver = ({lease: {memoryMiB}, memoryUsedMiB}: ShareRow): boolean =>
 	isOverused({memoryMiB, memoryUsedMiB});
 
-/** Returns `8G`, `0:1 1g.10gb` for a MIG instance, or `16/8G!` for a share that uses too much. Empty if unknown. */
+/** Returns `8G`, `0:1 1g.10gb` for a MIG instance, or `16/8G!` for a share of 8G that uses 16G. Empty if unknown. */
 export function sharePart(share: ShareRow, index: number): string {
 	const {memoryMiB, mig} = share.lease;
 	if (mig !== undefined) {

@@ -91,7 +91,7 @@ function createPool(open: McpOptions['open']) {
 
 /**
 Serves one client until it closes the connection or `signal` is aborted. Then releases everything that the client holds.
-@returns Whether the client has read all messages. Unread messages are discarded only when this process ends.
+@returns Whether the client has read all messages. If not, the caller must end the process, because unread messages keep it running.
 */
 export async function runMcp({
 	open,

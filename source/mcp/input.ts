@@ -23,7 +23,7 @@ export const inputSchemaOf = ({input}: Pick<Tool, 'input'>) => {
 	const {$schema, ...schema} = toJsonSchema(input, {
 		target: 'draft-2020-12',
 		typeMode: 'input',
-		// Patterns in JSON Schema have no flags. These patterns mean the same without their flag `v`.
+		// Ignores the error that JSON Schema has no flags for patterns. These patterns mean the same without their flag `v`.
 		errorMode: 'ignore',
 		overrideAction: ({valibotAction, jsonSchema}) =>
 			valibotAction.type === 'regex' && 'requirement' in valibotAction && valibotAction.requirement instanceof RegExp

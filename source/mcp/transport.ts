@@ -3,7 +3,7 @@ import {Writable, type Readable} from 'node:stream';
 import {StdioServerTransport} from '@modelcontextprotocol/server/stdio';
 import {harmlessText} from '../format/text/json.js';
 
-/** How long the server waits at its end for a client that does not read. */
+/** Time in ms for which the server, when it stops, waits for a client that does not read. */
 const patienceMs = 1000;
 
 /** Returns a stream for messages of the protocol, in which characters that act on a terminal are escaped. The data stays the same. */
@@ -29,7 +29,7 @@ export class ClientTransport extends StdioServerTransport {
 		this.#messages = messages;
 	}
 
-	/** Resolves when the client has closed its end, or its output cannot be written. */
+	/** Resolves when the client has closed its side of the connection, or when nothing can be written to the client. */
 	get closed(): Promise<void> {
 		return this.#closed.promise;
 	}

@@ -236,11 +236,13 @@ describe('--gpus or --gpu-ids overrides the GPU count and ids of the config file
 		const {input} = await read(typed, file);
 		expect(wantedOf(input, 'run')).toMatchObject({ids, count});
 	});
+});
 
+describe('a GPU count that contradicts the GPU ids', () => {
 	test.each([
 		['run -g 2 -G 1 -- true', ''],
 		['run -- true', 'run: {gpus: 3, gpu-ids: [1, 3]}'],
-	])('"%s" with config "%s" is rejected as contradictory', async (typed, file) => {
+	])('is rejected in "%s" with config "%s"', async (typed, file) => {
 		const {input} = await read(typed, file);
 		expect(() => wantedOf(input, 'run')).toThrow(/^conflicting gpu count/v);
 	});

@@ -108,7 +108,7 @@ describe('an event', () => {
 		[{kind: 'health', reason: 'Xid 79'}, 'GPU 2 is unhealthy (Xid 79) and will not be handed out'],
 		[{kind: 'health'}, 'GPU 2 is healthy again'],
 		[{kind: 'submitted', jobId: '7', count: 1}, 'alice submitted job 7'],
-		[{kind: 'submitted', jobId: '7', count: 3}, 'alice submitted an array of 3 jobs, 7'],
+		[{kind: 'submitted', jobId: '7', count: 3}, 'alice submitted array 7 with 3 jobs'],
 		[{kind: 'finished', jobId: '7_3', value: 'completed'}, 'job 7_3 of alice completed'],
 		[
 			{kind: 'finished', jobId: '7', value: 'failed', reason: 'out of GPU memory'},

@@ -1,4 +1,4 @@
-/** Calls NVIDIA's library in a child process. A driver call can hang or crash the process, and a child process can be abandoned. */
+/** Calls NVIDIA's library in a child process, because a call can hang or crash its process, and a child process can be abandoned. */
 import process from 'node:process';
 import {encodeScan} from '../../gpu/nvidia/nvml/lines.js';
 import {openScanner} from '../../gpu/nvidia/nvml/scan.js';

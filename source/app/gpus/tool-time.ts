@@ -77,7 +77,7 @@ export function createToolTime(config: Config, host: Host, monotonicMs: () => nu
 				const observation = await provider.observe();
 				const tookMs = monotonicMs() - beganMs;
 				const isAnswered = observation.failure === undefined;
-				// A tool that failed long before the limit shows nothing about its speed.
+				// A failure long before the limit is not remembered, because it shows nothing about the speed of the tool.
 				const after = isAnswered
 					? withAnswer(before, tookMs)
 					: tookMs >= 0.9 * limitMs

@@ -6,7 +6,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 
-/** Whether only this account can write to the directory. Otherwise another account could put code there. */
+/** Whether only this account can write to the directory. Otherwise another account could make this program run other code. */
 function isOurs(directory: string): boolean {
 	const {uid, mode} = statSync(directory);
 	// eslint-disable-next-line no-bitwise -- the permissions of group and others to write

@@ -1,4 +1,4 @@
-/** Starts nvidia-smi before anything else is loaded or connected. Every import of this file delays the scan. */
+/** Starts nvidia-smi before anything else is loaded or connected. Every module that this file imports delays the scan. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';

@@ -9,11 +9,11 @@ import type {Input} from '../../command-line/command.js';
 import {idsOf, refuseBoth} from '../shared/flag-values.js';
 import {withWorld} from '../shared/with-world.js';
 
-/** Refuses the flags that create a pool. `others` is the start of the error's second half, such as `--drain and --undrain change`. */
+/** Refuses the flags that create a pool. `others` is the second half of the error, about the flags that need an existing pool. */
 export function refuseMaking(input: Input, others: string): void {
 	const making = ['gpus', 'provider', 'group', 'force'].find((flag) => input.has(flag));
 	if (making !== undefined) {
-		throw new CanhazgpuError('usage', `--${making} creates a pool, but ${others} the existing one`, {
+		throw new CanhazgpuError('usage', `--${making} creates a pool, but ${others}`, {
 			hint: `Leave out --${making}.`,
 		});
 	}
@@ -35,7 +35,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 	const toDrain = idsOf(input, 'drain');
 	const toUndrain = idsOf(input, 'undrain');
 	const reason = reasonOf(input);
-	refuseMaking(input, '--drain and --undrain change');
+	refuseMaking(input, '--drain and --undrain change the existing pool');
 	refuseBoth(input, 'drain', 'undrain');
 	if (reason !== undefined && toDrain === undefined) {
 		throw new CanhazgpuError('usage', '--reason needs --drain', {

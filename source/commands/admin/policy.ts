@@ -91,7 +91,7 @@ async function showPolicy(app: App, input: Input): Promise<number> {
 }
 
 export async function showOrChangePolicy(app: App, input: Input): Promise<number> {
-	refuseMaking(input, '--policy, --set and --unset show or change');
+	refuseMaking(input, '--policy, --set and --unset show or change the policy of the existing pool');
 	if (isAboutDrains(input)) {
 		throw new CanhazgpuError('usage', '--drain and --undrain cannot be combined with --policy, --set or --unset', {
 			hint: 'Use two commands.',

@@ -40,7 +40,7 @@ export async function awaitJobs(
 		while (!signal.aborted) {
 			try {
 				const found = soundJobs(await readCurrentJobs(world, numbers));
-				// A missing record was lost with the store's data. The wrapper of the job writes it back.
+				// If a record is missing, the store has lost its data. The wait continues, because the job's wrapper writes the record back.
 				if (found.length === numbers.length && found.every((job) => isOver(job))) {
 					return found;
 				}

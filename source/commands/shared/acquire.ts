@@ -54,7 +54,7 @@ type AcquireOptions = {
 	/** Created and ended by the caller, because signals must be handled until a job or a reservation owns the GPUs. */
 	readonly interruption: Interruption;
 	readonly isSilent?: boolean;
-	/** Resolves when the user's command runs. Notifications wait until then. Undefined if there is no command to run. */
+	/** Resolves when the user's command has started. Notifications are sent only afterwards. Undefined if there is no command. */
 	readonly started?: Promise<void> | undefined;
 };
 

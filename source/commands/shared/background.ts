@@ -1,4 +1,4 @@
-/** Background work during a job or a wait, such as heartbeats. A failure is reported once, and does not end the job or the wait. */
+/** Background work during a job or a wait, such as heartbeats. A failure does not end the job or the wait. */
 import {CanhazgpuError, messageOf} from '../../errors.js';
 import {stackText} from '../../format/text/text.js';
 
@@ -8,7 +8,7 @@ type Background = {
 	readonly failed: (error: unknown) => void;
 };
 
-/** Creates a runner for background work. `report` gets each bug once. Other errors, such as an unreachable store, are left to the command. */
+/** Creates a runner for background work. `report` gets each bug once, and no other errors, such as an unreachable store. */
 export function createBackground(report: (words: string) => void): Background {
 	const said = new Set<string>();
 	const failed = (error: unknown): void => {

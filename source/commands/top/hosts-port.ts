@@ -42,7 +42,7 @@ async function askOnce(app: App, host: string, signal?: AbortSignal): Promise<Ho
 	return hostStatus(host, rows, {waitingCount: 'error' in queue ? undefined : queue.entries.length});
 }
 
-/** Returns a text that identifies who holds which GPU, and whether the host answers. People react to these changes, but not to changes of load. */
+/** Returns a text that identifies who holds which GPU, and whether the host answers. Such changes are shown sooner than changes of load. */
 const holdingOf = ({answer}: KnownHost<HostStatus>): string =>
 	'error' in answer
 		? answer.error

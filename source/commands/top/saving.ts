@@ -35,7 +35,7 @@ const paths = {
 const writtenValue = (options: Partial<OptionValues>, name: keyof OptionValues): unknown =>
 	name === 'scanIntervalMs' ? intervalText(options.scanIntervalMs!) : options[name];
 
-/** Returns a function that saves options. Saving a default value removes its setting, unless a config file, a variable or a flag sets the option. */
+/** Returns a function that saves options. Removes the setting for a default value, unless a file, a variable or a flag sets the option. */
 export const optionsSaver =
 	(configFile: string | undefined, {isGiven}: Pick<Config, 'isGiven'>, environment: NodeJS.ProcessEnv): SaveOptions =>
 	async (options) => {

@@ -81,7 +81,7 @@ export async function runSlurm(
 					hint: `${command} did not finish within ${patienceMs / 1000} seconds. Check whether munged is running here (munge -n | unmunge), and the controller (scontrol ping).`,
 				})
 			: new CanhazgpuError('store-unreachable', `${command} could not be run: ${outcome.detail ?? outcome.failure}`, {
-					hint: 'See whether it runs by itself: scontrol ping',
+					hint: 'Check whether a command of Slurm works without canhazgpu: scontrol ping',
 				});
 	}
 

@@ -141,7 +141,7 @@ export function secondsOf(duration: unknown): number | undefined {
 
 type SoundRow = v.InferOutput<typeof rowSchema>;
 
-/** Whether a GPU is only drained. The other host reports that as an error. */
+/** Whether a GPU is drained and has no other problem. In both cases, the other host reports the status ERROR. */
 const isOnlyDrained = ({status, drained, health, error}: SoundRow): boolean =>
 	status === 'ERROR' &&
 	drained !== undefined &&
@@ -155,7 +155,7 @@ const shownStates: Readonly<Record<SoundRow['status'], ShownState>> = {
 	ERROR: 'error',
 };
 
-/** Returns the seconds until `end` by this machine's clock, for versions that send only the time. */
+/** Returns the seconds until `end` by this machine's clock, for versions that do not send the seconds themselves. */
 const secondsUntil = (end: string | undefined, now: number): number | undefined =>
 	end === undefined ? undefined : plausible(Math.max(0, Math.floor(Date.parse(end) / 1000 - now)));
 
@@ -217,7 +217,7 @@ export type RemoteGpu = NonNullable<ReturnType<typeof fromCommandRow>>;
 /** Maximum length of the JSON of one host, because a stream can have many hosts. 64 GPUs need less. */
 const mostCharacters = 100_000;
 
-/** Converts all rows of a host, each GPU once. Omits the processes if the JSON is too long. Returns undefined if it is still too long. */
+/** Converts all rows of a host, each GPU once. Omits the processes if the JSON is too long. Returns undefined if it is too long even without them. */
 export function fromCommandRows(rows: readonly Row[], now: number): readonly RemoteGpu[] | undefined {
 	const gpus = new Map(
 		rows.flatMap((row) => {

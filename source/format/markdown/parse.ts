@@ -14,7 +14,7 @@ export type Block =
 	| {readonly kind: 'code'; readonly lines: readonly string[]}
 	| {readonly kind: 'table'; readonly header: readonly Inline[]; readonly rows: ReadonlyArray<readonly Inline[]>};
 
-/** Narrows tokens to the types of `marked` itself. Extensions of its grammar could add others. */
+/** Narrows tokens to the types of `marked` itself. Only extensions of its grammar could add others, and none is used. */
 const known = (tokens: readonly Token[]): readonly MarkedToken[] => tokens as readonly MarkedToken[];
 
 function inlineOf(tokens: readonly Token[] = [], style: 'plain' | 'bold' = 'plain'): Inline {
@@ -90,7 +90,7 @@ function blocksOf(token: MarkedToken): readonly Block[] {
 export const parseMarkdown = (markdown: string): readonly Block[] =>
 	known(lexer(markdown)).flatMap((token) => blocksOf(token));
 
-/** Returns the command for a link to another topic, and nothing for a link within the repository. */
+/** Returns the address of a web link, the help command of a link to a topic, and undefined for any other link. */
 export function targetText(target: string): string | undefined {
 	const {topic} = /^(?:.*\/)?(?<topic>[a-z]+)\.md(?:#.*)?$/v.exec(target)?.groups ?? {};
 	if (/^https?:/v.test(target)) {

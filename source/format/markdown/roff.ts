@@ -82,7 +82,7 @@ type ManPage = {
 	/** The line that `apropos` shows and searches. */
 	readonly summary: string;
 	readonly version: string;
-	/** The first heading is skipped, because the page has a name. */
+	/** The first heading is skipped, because the page already begins with its name. */
 	readonly markdown: string;
 };
 

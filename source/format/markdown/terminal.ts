@@ -147,7 +147,7 @@ function tableLines({header, rows}: Extract<Block, {kind: 'table'}>, options: Ma
 	if (isTooNarrow) {
 		return rows.flatMap((row) => {
 			const [first = [], ...others] = row;
-			// Puts the title of the column before each cell, because a default looks like a choice. The last cell needs no title.
+			// Puts the title of the column before each cell, so that a default is not taken for one of the choices. The last cell needs no title.
 			const stacked = others.flatMap((cell, index): readonly Inline[] => {
 				const title = index < others.length - 1 ? (header[index + 1] ?? []) : [];
 				return cell.length === 0

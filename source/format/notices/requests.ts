@@ -16,7 +16,7 @@ export type Message = {
 /** `@` and a zero-width space, which keeps `@` from beginning a mention. */
 const harmlessAt = '@\u{200B}';
 
-/** Slack reads `&lt;` as plain `<`, so `<!channel>` stays text. The character after `@` is for servers that also read `@all`, such as Mattermost. */
+/** Slack shows `&lt;` as `<`, so `<!channel>` stays text. The zero-width space after `@` is for servers that read `@all`, such as Mattermost. */
 export const slackText = (text: string): string =>
 	text
 		.replaceAll('&', '&amp;')

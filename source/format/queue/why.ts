@@ -159,7 +159,7 @@ export function estimateText(row: QueueRow): string {
 		return 'when agents hold fewer GPUs';
 	}
 
-	// If no job blocks the entry, a free GPU is in use without a reservation or is left for another entry. Nobody knows for how long.
+	// If no job blocks the entry, unreserved GPUs are in use or are left for another entry, and nobody knows for how long.
 	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
 	return (
 		outOfServiceText(outages) ?? (estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)

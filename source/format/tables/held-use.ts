@@ -6,7 +6,7 @@ import {ruledTable} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
 import {csvField, toTenThousandths} from './report.js';
 
-/** Maximum number of gaps in the list, which has the longest gaps. */
+/** Maximum number of gaps in the list. If there are more, only the longest are listed. */
 const mostGaps = 100;
 
 /** Returns `report --used --json`, which is also `GET /api/held-use`. */

@@ -42,7 +42,7 @@ export const holderOf = ({user, actual_user: account = user}: JsonRow): unknown 
 		? ownerText(account, user === account ? undefined : user)
 		: account;
 
-/** Returns the holder, or the users without a reservation, which the Go program does not send as `user`. */
+/** Returns the holder. For an unreserved GPU, returns its users, because `user` does not name them in rows of the Go program. */
 function userOf(row: JsonRow): string {
 	const {unreserved_users: users} = row;
 	return isUnreserved(row) && Array.isArray(users) && users.length > 0

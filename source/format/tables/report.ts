@@ -134,7 +134,7 @@ const seriesJson = ({bins, rows, otherGpuHours}: ReportSeries) => ({
 	other_gpu_hours: otherGpuHours?.map((hours) => toTenThousandths(hours)),
 });
 
-/** Returns the answer of `GET /api/report`, in which clients of the Go program find the rows under one key. */
+/** Returns the answer of `GET /api/report`. The rows are always under `users`, where clients of the Go program expect them. */
 export const webReportJson = (made: Report, by: string) => ({
 	by,
 	users: reportRowsJson(made),

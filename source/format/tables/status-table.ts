@@ -32,7 +32,7 @@ function stateCell(status: string, paint: Paint): Cell {
 
 const longestModel = 50;
 
-/** The order in which columns shrink, as in the monitor: details before the user and the end. */
+/** The columns in the order in which they shrink, as in the monitor. A column that is listed twice shrinks in two steps. */
 export const statusSacrifices: Sacrifices = [
 	['NOTE', 20],
 	['TYPE', 0],

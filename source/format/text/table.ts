@@ -36,7 +36,7 @@ function columnsIn(
 			least === 0 ? 0 : Math.max(least, widthOf(title)),
 		]),
 	);
-	// Text that is cut at a space can be narrower than its column.
+	// Text that is cut at a space can be narrower than its column. If all cells are narrower, the column shrinks, too.
 	const cutWidth = (row: readonly Cell[], column: Column): number =>
 		widthOf(truncate(textOf(row[Number(column.name)]!), column.width));
 	return kept.map((column) => ({

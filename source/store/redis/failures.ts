@@ -221,7 +221,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		[
 			'store-refused',
 			'does not give this account all the permissions that canhazgpu needs',
-			'Its ACL must allow ~canhazgpu:* &canhazgpu:* and the commands of canhazgpu.',
+			'Its ACL must allow ~canhazgpu:* &canhazgpu:* and the Redis commands that canhazgpu uses. For an example: canhazgpu help setup',
 		],
 	],
 ]);

@@ -61,7 +61,7 @@ test.each<[typed: string, exitCode: number, error: string]>([
 	['admin --drain 4', 2, 'GPU 4 is out of range'],
 	['admin --drain 1,1', 2, 'GPU 1 is named twice'],
 	['admin --drain 1 --undrain 2', 2, 'Give --drain or --undrain, not both'],
-	['admin --drain 1 --gpus 4', 2, '--gpus creates a pool, but --drain and --undrain change the existing one'],
+	['admin --drain 1 --gpus 4', 2, '--gpus creates a pool, but --drain and --undrain change the existing pool'],
 	['admin --undrain 1 --force', 2, '--force creates a pool'],
 	['admin --reason fan', 2, '--reason needs --drain'],
 	['admin --undrain 1 --reason fan', 2, '--reason needs --drain'],

@@ -65,7 +65,7 @@ test.each<[typed: string, error: string, hint?: string]>([
 	['--policy --set strategy=lru', '--policy only shows the policy, so it cannot be combined with --set or --unset'],
 	[
 		'--set strategy=lru --gpus 4',
-		'--gpus creates a pool, but --policy, --set and --unset show or change the existing one',
+		'--gpus creates a pool, but --policy, --set and --unset show or change the policy of the existing pool',
 	],
 	['--policy --force', '--force creates a pool'],
 	['--policy --drain 1', '--drain and --undrain cannot be combined with --policy, --set or --unset'],

@@ -34,7 +34,7 @@ async function reasonOf(app: App, world: OpenWorld, job: Job, exitCode: number):
 	});
 }
 
-/** Returns an app whose pools name this interface in the audit log. */
+/** Returns an app whose changes of the pool are recorded in the audit log as made via `via`. */
 const appVia = (app: App, via: string): App => ({
 	...app,
 	open: async (options) => worldVia(await app.open(options), via),

@@ -14,7 +14,7 @@ const atATime = 8;
 
 const lookMs = 50;
 
-/** How long to wait until a wrapper has taken over its job. On a very busy machine, the job can start after that. */
+/** Time in ms to wait until a wrapper has taken over its job. A wrapper that needs longer still starts its job. */
 const patienceMs = 30_000;
 
 type StartOptions = {

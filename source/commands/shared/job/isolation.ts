@@ -169,7 +169,7 @@ export function createJobIsolator(opened: OpenWorld, {wish, setting}: Wanted): J
 		},
 		async isolate(parts, pool) {
 			const level = levelUnder(pool);
-			// If the user asks for the same level as the pool, it does not matter whether the pool's level could be read.
+			// If the user asks for this level anyway, an unreadable setting of the pool changes nothing, so it is not mentioned.
 			const doubt = own === level ? undefined : pool.doubt;
 			if (level === 'off') {
 				return unwanted;

@@ -12,7 +12,7 @@ type GrantedDevices = {
 	readonly mpsDirectory?: string | undefined;
 };
 
-/** Returns the variables of a job that shares its GPUs. MPS numbers the job's GPUs from 0. */
+/** Returns the variables of a job that shares its GPUs. The limits are given by position, because MPS numbers the job's GPUs from 0. */
 const shareEnvironment = ({
 	gpus,
 	shareMiB,

@@ -1,4 +1,4 @@
-/** Keeps the lease of a running job: sends a heartbeat every minute, reports at once if the lease is lost, and ends the lease. */
+/** Keeps the lease of a running job: sends a heartbeat every minute, reports at once if the lease is lost, and ends the lease after the job. */
 import {createWakeSignal} from '../../../core/operations/waiting/wake-signal.js';
 import {
 	sendHeartbeat,

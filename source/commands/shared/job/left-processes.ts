@@ -9,7 +9,7 @@ const namedProcesses = 8;
 const patienceMs = 2000;
 
 export const waitingText = (children: readonly ProcessIdentity[]): string =>
-	`canhazgpu: the command has ended, but its GPUs stay reserved until the processes that it started end: ${firstOf(
+	`canhazgpu: the command has ended, but its GPUs stay reserved until all processes that it started have ended: ${firstOf(
 		children.map(({pid}) => `PID ${pid}`),
 		namedProcesses,
 	)}. Ctrl-C ends them.`;

@@ -251,7 +251,7 @@ export async function runHere(
 						shareMiB: request.need?.shareMiB,
 						isLimited: input.has('mps'),
 					});
-			// Printed on stderr, because stdout belongs to the command. A log of stderr then shows which GPUs the command used.
+			// Printed on stderr, because stdout belongs to the command. So a log of stderr shows which GPUs the command used.
 			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
 			const mayStart = (await observer?.granted(jobLease, interruption.signal)) ?? true;

@@ -22,7 +22,7 @@ export const ticketText = ({number, token}: Ticket): string => `${number}:${toke
 
 export const addedText = (variables: Readonly<Record<string, string>>): string => JSON.stringify(variables);
 
-/** Returns the variables that were added to the environment of the command. Only this program writes them. */
+/** Returns the variables that were added to the environment of the command. Does not check the JSON, because only this program writes it. */
 export const addedVariables = ({environment}: Pick<App, 'environment'>): Readonly<Record<string, string>> =>
 	JSON.parse(environment[addedVariable] ?? '{}') as Readonly<Record<string, string>>;
 

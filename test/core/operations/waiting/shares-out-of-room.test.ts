@@ -68,7 +68,7 @@ test("a waiting request exchanges a held share for a share of another GPU if oth
 	expect(await heldIn(world)).toEqual(['1 lease-first', '2 lease-first']);
 });
 
-test('a waiting request is granted a held share that still fits', async () => {
+test('a waiting request is granted the share that is held for it, if the share still fits on the GPU', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 30_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});

@@ -98,7 +98,7 @@ test.each([
 	['with a note', {note: 'eval \u{1B}[31m70B'}, 'note eval 70B'],
 	['with a note and its interface', {note: 'eval', via: 'mcp'}, 'note eval (via mcp)'],
 	['without a note', {}, ''],
-])('Note of a reservation %s', (_, more, expected) => {
+])('Note draws the note line of a reservation %s', (_, more, expected) => {
 	expect(drawn(<Note lease={lease('bob', more)} />)).toBe(expected);
 });
 

@@ -39,7 +39,7 @@ test.each([
 	],
 	['an unreserved GPU', lineOf(remoteRow(0, unreserved)), 'dave,erin?', 'warning'],
 	['an unreserved GPU of an unknown user', lineOf(remoteRow(0, {status: 'UNRESERVED'})), 'unknown?', 'warning'],
-] as const)('Owner of %s of another host', (_, line, text, tone) => {
+] as const)('Owner shows who holds or uses %s on another host', (_, line, text, tone) => {
 	const owner = <Owner line={line} width={20} />;
 	expect(drawn(owner, {state})).toBe(text);
 	expect(painted(owner, 'dark', {state})).toBe(painted(<Label tone={tone}>{text}</Label>, 'dark'));
