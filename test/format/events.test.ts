@@ -28,10 +28,7 @@ describe('an event', () => {
 		[{kind: 'ended', memoryMiB: 8192, reason: 'exited'}, 'alice no longer has a share of 8G of GPU 2: the job ended'],
 		[{kind: 'expired', memoryMiB: 8192}, "alice's reservation of a share of 8G of GPU 2 expired"],
 		[{kind: 'joined', memoryMiB: 8192, gpus: [], count: 2}, 'alice joined the queue for a share of 8G of 2 GPUs'],
-		[
-			{kind: 'overuse', memoryMiB: 8192, usedMiB: 16_384},
-			'alice uses 16G of GPU 2, more than its share of 8G',
-		],
+		[{kind: 'overuse', memoryMiB: 8192, usedMiB: 16_384}, 'alice uses 16G of GPU 2, more than its share of 8G'],
 		[
 			{kind: 'overuse', memoryMiB: 8192, usedMiB: 8000, reason: 'over'},
 			'alice is back within the share of 8G of GPU 2',
