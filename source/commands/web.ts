@@ -90,7 +90,7 @@ export const web: Command = {
 					if (goesOn && waitsFor !== error.message) {
 						waitsFor = error.message;
 						app.remark(
-							`${error.message}. ${error.code === 'no-pool' ? 'The dashboard shows the other hosts' : 'The dashboard waits until it can be reached'}.`,
+							`${error.message}. ${error.code === 'no-pool' ? 'The dashboard shows the other hosts' : 'The dashboard waits until the pool can be reached'}.`,
 						);
 					}
 

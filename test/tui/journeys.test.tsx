@@ -236,7 +236,7 @@ test('the key x refuses to release a GPU that is held for a queue entry', async 
 	session = startMonitor(box);
 	await session.shows(/> 0 +Waiting +alice/v);
 	await session.press('x');
-	await session.shows('WARN GPU 0 is held for a position in the queue');
+	await session.shows('WARN GPU 0 is held for a waiting request');
 });
 
 test('pasted text goes into the focused field and never acts as keys', async () => {

@@ -27,7 +27,7 @@ const constants: Readonly<Record<string, string | number>> = {
 	auditCap,
 };
 
-/** Replaces `CONSTANT.NAME` with its value, because arguments are sent and parsed with each call. Throws RangeError (a bug) for an unknown name. */
+/** Replaces `CONSTANT.NAME` with its value. Values passed as arguments would be parsed again with each call. Throws RangeError (a bug) for an unknown name. */
 export const withConstants = (lua: string): string =>
 	lua.replaceAll(/CONSTANT\.(?<name>\w+)/gv, (_, name: string) => {
 		const value = constants[name];

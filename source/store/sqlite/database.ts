@@ -45,7 +45,7 @@ const pauseMs = (waitedMs: number): number =>
 export type Form<Name extends string> = {
 	/** Creates all missing tables in a separate transaction. The database is either old, or new and not visible to others yet. */
 	readonly prepare: (database: DatabaseSync, path: string) => void;
-	/** Whether all tables exist. If not, `prepare` creates them. Throws for a database without tables, of another program or of a later version. */
+	/** Whether all tables exist. If not, `prepare` creates them. Throws if the database is empty, or belongs to another program or a later version. */
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
 	/** Whether commits survive a power failure. */
 	readonly isDurable: boolean;

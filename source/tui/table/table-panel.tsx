@@ -54,7 +54,7 @@ export type Fit<Name extends string> = {
 	readonly gap?: number;
 };
 
-/** Returns the columns that fit, with bars as long as possible. A load without a bar does not grow. */
+/** Returns the columns that fit, with bars as long as possible. A load column that has no room for a bar is not widened. */
 export function fitColumns<Name extends string>(
 	width: number,
 	least: ReadonlyArray<Column<Name>>,

@@ -206,20 +206,23 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		expect(ran).toMatchObject({exitCode: 0});
 	});
 
-	slowTest('works if the home directory is a link of root and the state directory a link of the account', async () => {
-		mkdirSync(path.join(above(), 'data/home'), {recursive: true});
-		symlinkSync('data/home/', path.join(above(), 'home'));
-		mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});
-		mkdirSync(path.join(above(), 'home/alice/.local'), {recursive: true});
-		const home = path.join(above(), 'home/alice');
-		symlinkSync('../elsewhere', path.join(home, '.local/state'));
-		for (const name of ['', 'elsewhere', '.local']) {
-			chownSync(path.join(home, name), alice, alice);
-		}
+	slowTest(
+		'works if the home is a link that belongs to root, and the state directory a link of the account',
+		async () => {
+			mkdirSync(path.join(above(), 'data/home'), {recursive: true});
+			symlinkSync('data/home/', path.join(above(), 'home'));
+			mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});
+			mkdirSync(path.join(above(), 'home/alice/.local'), {recursive: true});
+			const home = path.join(above(), 'home/alice');
+			symlinkSync('../elsewhere', path.join(home, '.local/state'));
+			for (const name of ['', 'elsewhere', '.local']) {
+				chownSync(path.join(home, name), alice, alice);
+			}
 
-		await serves({HOME: home});
-		expect(existsSync(path.join(home, 'elsewhere/canhazgpu'))).toBe(true);
-	});
+			await serves({HOME: home});
+			expect(existsSync(path.join(home, 'elsewhere/canhazgpu'))).toBe(true);
+		},
+	);
 
 	slowTest('works below a shared sticky directory', async () => {
 		give(above(), root, root, 0o1777);

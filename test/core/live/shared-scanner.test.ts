@@ -253,7 +253,10 @@ test('a viewer in an isolated job shows shared scans but never shares its own', 
 		createScanner: () => ({
 			...world.gpus,
 			observe: async () => ({
-				...observationOf([idleReading(0), {...idleReading(1), failure: 'this process cannot open its device'}]),
+				...observationOf([
+					idleReading(0),
+					{...idleReading(1), failure: 'this process cannot open the device of this GPU'},
+				]),
 				isPartial: true,
 			}),
 		}),

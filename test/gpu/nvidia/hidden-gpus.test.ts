@@ -92,7 +92,10 @@ test('readings in an isolated job belong to the GPUs with the same PCI addresses
 	expect(await provider.observe()).toMatchObject({
 		isPartial: true,
 		gpus: [
-			{processes: undefined, failure: 'this process cannot open its device, which is normal in an isolated job'},
+			{
+				processes: undefined,
+				failure: 'this process cannot open the device of this GPU, which is normal in an isolated job',
+			},
 			{},
 			{},
 			{},

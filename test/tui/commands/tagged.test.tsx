@@ -77,7 +77,7 @@ test("the key x releases all of the user's tagged GPUs in one commit, and the ke
 	await session.shows(/> 0 +Mine/v);
 	await session.press(' ', ' ', 'j', ' ', ' ', ' ', 'x');
 	await session.shows('Release GPUs 0,1,4 now? y/N');
-	await session.shows('Left out: 3 held by bob; 5 held for a position in the queue');
+	await session.shows('Left out: 3 held by bob; 5 held for a waiting request');
 	await session.shows('$ canhazgpu release --gpu-ids 0,1,4');
 	const commits: unknown[] = [];
 	const {commit} = box.store;

@@ -39,7 +39,7 @@ test('DataTable without a head uses the first line for a row', () => {
 	expect(drawn(table({hasHead: false, height: 2}))).toBe(lines('    1  alice', '    2  bob'));
 });
 
-test('DataTable fills its height below the last row', () => {
+test('DataTable is as high as requested, with blank lines below the last row', () => {
 	const framed = (
 		<Box flexDirection="column">
 			{table({rows: jobs.slice(0, 1), height: 3})}
@@ -108,7 +108,7 @@ test('DataTable draws a cell with outdated values dimmed, even in the selected r
 	expect(row).toBe(painted(expected, 'dark'));
 });
 
-test('DataTable draws the text of a row, if there is one, in place of its cells and after the marks', () => {
+test('DataTable draws a row that has a text as its marks and the text, without cells', () => {
 	const lineOf = ({note}: Job) => (note === undefined ? undefined : <Label>{note}</Label>);
 	expect(drawn(table({lineOf, selected: 2, width: 20}))).toBe(
 		lines('   ID  OWNER', '    1  alice', '    2  bob', '> cannot be read', '   11  a very …'),

@@ -141,7 +141,7 @@ slowTest('web starts even if Redis is unreachable, and waits for Redis', async (
 	expect((await box.run('admin --gpus 2 --provider fake')).exitCode).toBe(0);
 	await redis.kill();
 	const web = await startWith(box, {});
-	expect(web.stderr()).toMatch(/^Cannot reach Redis .* The dashboard waits until it can be reached\.\n$/v);
+	expect(web.stderr()).toMatch(/^Cannot reach Redis .* The dashboard waits until the pool can be reached\.\n$/v);
 	expect((await ask(web.port, '/healthz')).status).toBe(503);
 	await redis.restart();
 	await eventually(async () => (await ask(web.port, '/healthz')).status === 200);

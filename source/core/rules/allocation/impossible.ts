@@ -129,7 +129,7 @@ function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation:
 		);
 		return missing === undefined
 			? impossible(
-					`${wantedInstanceText(mig, count)} ${mig.instances.length === 1 ? 'is not on a GPU' : 'are not all on GPUs'}${besides}`,
+					`${wantedInstanceText(mig, count)} ${mig.instances.length === 1 ? 'belongs to no GPU' : 'do not all belong to GPUs'}${besides}`,
 					gpusHint,
 				)
 			: missingProblem(missing.gpu, instanceText(missing), readings[missing.gpu]);

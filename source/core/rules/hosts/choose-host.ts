@@ -96,7 +96,7 @@ const orderOf = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly numbe
 	waitingCount,
 ];
 
-/** Chooses a host. GPU ids in `wanted` are those of the chosen host. `answers` are in order of preference. */
+/** Chooses a host. `answers` are in order of preference. GPU ids in `wanted` mean the GPUs with these ids on whichever host is chosen. */
 export function chooseHost(wanted: AskedOfHosts, answers: readonly HostAnswer[]): HostChoice {
 	const judged = answers.map((answer) => ({host: answer.host, judgement: judge(wanted, answer)}));
 	const [best] = judged

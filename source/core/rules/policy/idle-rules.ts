@@ -25,7 +25,7 @@ export function idleRulesOf(snapshot: StoredPolicy): IdleRules | undefined {
 		: {afterSeconds, graceSeconds, isOnlyWanted: when === 'wanted'};
 }
 
-/** A warning to the owner: since when a reservation is idle, and when its GPUs go back to the pool. */
+/** A warning to the owner that a reservation is idle. Contains when the idle time began, and when the GPUs go back to the pool. */
 export type Warning = {
 	readonly since: number;
 	/** Store time. After the deadline, the GPUs go back as soon as somebody waits for them. */

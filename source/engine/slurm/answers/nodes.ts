@@ -1,4 +1,4 @@
-/** Parses `scontrol --all show --oneliner` for nodes (with `--details`) and partitions. Only administrators write these texts. */
+/** Parses `scontrol --all show --oneliner` for nodes (with `--details`) and partitions. Only administrators choose the names and reasons in it. */
 import {gpuKinds, heldGres, namedGpus, shardCount, type GpuKind} from './gres.js';
 
 type NodeTrouble =

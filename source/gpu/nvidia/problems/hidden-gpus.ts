@@ -82,7 +82,7 @@ export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[
 									pciBusId,
 									processes: undefined,
 									unknown: {},
-									failure: 'this process cannot open its device, which is normal in an isolated job',
+									failure: 'this process cannot open the device of this GPU, which is normal in an isolated job',
 								}
 							: {...reading, index};
 					}),

@@ -84,7 +84,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, action: LeaseAct
 
 	if (lease.partialQueueId !== undefined) {
 		const why = 'press 3 and then x to leave the queue';
-		return {what: 'held for a position in the queue', why, whyOfSeveral: why};
+		return {what: 'held for a waiting request', why, whyOfSeveral: why};
 	}
 
 	return action === 'extend' && lease.expiryTime === undefined

@@ -11,7 +11,7 @@ import {createTestWorld, idleReading, observationOf, person} from '../../../_hel
 import {alice, start, wants} from './_waiting.js';
 
 const partial = (): Observation =>
-	observationOf([idleReading(0), {...idleReading(1), failure: 'this process cannot open its device'}], {
+	observationOf([idleReading(0), {...idleReading(1), failure: 'this process cannot open the device of this GPU'}], {
 		isPartial: true,
 	});
 
@@ -42,7 +42,7 @@ test('a waiting request leaves the queue if its first scan cannot see every GPU'
 	const first = start(world, wants());
 	await first.waits();
 	world.see(() =>
-		observationOf([{...idleReading(0), failure: 'this process cannot open its device'}], {isPartial: true}),
+		observationOf([{...idleReading(0), failure: 'this process cannot open the device of this GPU'}], {isPartial: true}),
 	);
 	const second = start(world.as(3), wants({requester: person('carol')}));
 	const ends = expect(second.answer).rejects.toMatchObject({code: 'unavailable'});

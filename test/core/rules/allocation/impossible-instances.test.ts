@@ -88,9 +88,9 @@ describe('an impossible request', () => {
 		const instancesThere = `The pool has 2 of 1g.10gb, 1 of 3g.40gb. ${gpus}`;
 		const words = 'No GPU of model a100 in this pool has a MIG instance of 1g.10gb or larger';
 		expect(said(of(ofProfile('1g.10gb')))).toEqual([2, words, instancesThere]);
-		expect(said(of(named(1, 1)))).toEqual([2, 'MIG instance 1:1 is not on a GPU of model a100', gpus]);
+		expect(said(of(named(1, 1)))).toEqual([2, 'MIG instance 1:1 belongs to no GPU of model a100', gpus]);
 		const two = {count: 2, need: {mig: {instances: [0, 1].map((number) => ({gpu: 1, number}))}}};
-		expect(said(of(two))).toEqual([2, 'MIG instances 1:0 1:1 are not all on GPUs of model a100', gpus]);
+		expect(said(of(two))).toEqual([2, 'MIG instances 1:0 1:1 do not all belong to GPUs of model a100', gpus]);
 		const other = {...splitReading(1, ['1g.10gb', '1g.10gb']), name: 'NVIDIA A100'};
 		expect(said(of(ofProfile('1g.10gb', 3)), [splitReading(0, ['1g.10gb']), other])).toEqual([
 			2,

@@ -33,7 +33,7 @@ test('doctor in an isolated job reports hidden GPUs as a warning', () => {
 	const hidden = {
 		...idleReading(1),
 		uuid: undefined,
-		failure: 'this process cannot open its device',
+		failure: 'this process cannot open the device of this GPU',
 		processes: undefined,
 	};
 	expect(judgeScan(observationOf([idleReading(0), hidden], {isPartial: true}), pool).slice(1)).toEqual([

@@ -23,7 +23,7 @@ test.each([
 	],
 	['of an unknown time', {by: 'root'}, 'drained by root'],
 	['in the future', {since: sceneTime + 60}, 'drained, 0s ago'],
-])('Drain %s', (_, drain, expected) => {
+])('Drain, which describes a drained GPU, %s', (_, drain, expected) => {
 	expect(drawn(<Drain row={statusRow({drain})} />, {state})).toBe(expected);
 });
 
