@@ -40,7 +40,7 @@ afterAll(() => {
 	box.remove();
 });
 
-slowTest('by default, status waits 11 s for a slow nvidia-smi and stores how long nvidia-smi took', async () => {
+slowTest('status waits 11 s for a slow nvidia-smi, and stores how long nvidia-smi took', async () => {
 	const status = await box.run('status', slow(11));
 	expect(status).toMatchObject({exitCode: 0, stderr: ''});
 	expect(status.stdout).not.toContain('ERROR');

@@ -105,7 +105,7 @@ export function submission(
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Without a gate: whether the command itself exited with this code. If so, the account's latest job of the command has the same exit code. */
+	/** Returns whether the command itself exited with this code, by the exit code of the account's latest job of the command. Used without a gate. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs

@@ -13,7 +13,7 @@ export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
 
 	const stop = (): void => {
 		process.off(signal, stop);
-		// Without a listener, the kernel acts by default: it stops the process, or ignores the signal if no shell could continue the process.
+		// The kernel stops a process that has no listener, or ignores the signal if no shell could continue the process.
 		process.kill(process.pid, signal);
 		process.on(signal, stop);
 	};

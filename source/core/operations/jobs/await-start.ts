@@ -90,7 +90,7 @@ export async function awaitStart(
 		try {
 			return await readCurrentJobs(world, numbers);
 		} catch (error) {
-			// Other wrappers may not reach the store either, so the time that they have to write their lost records again starts anew.
+			// Other wrappers may not reach the store either, so they get the full time again to restore lost records.
 			missedSinceMs = undefined;
 			throw error;
 		}

@@ -35,7 +35,7 @@ export function quietEnd(seconds: number, {from, until}: QuietTime): number | un
 
 	const days = isBeforeEnd ? 0 : 1;
 	const end = new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, Math.floor(until / 60), until % 60);
-	// In the night when clocks are set back, a time of day occurs twice. If its first occurrence is over, so is the quiet time.
+	// When clocks are set back, a time of day occurs twice in one night. The quiet time ends at the first occurrence.
 	return end.getTime() > date.getTime() ? end.getTime() / 1000 : undefined;
 }
 

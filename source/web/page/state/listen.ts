@@ -83,7 +83,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		void whenKnown(stream.open);
 	}
 
-	/** Restarts the timer that detects silence. When the time is over, this tab takes the lock from the tab that sends no messages. */
+	/** Restarts the timer that detects silence. When the timer ends, this tab takes the lock from the silent tab. */
 	function heardSomething(): void {
 		clearTimeout(silence);
 		if (role !== 'leading') {

@@ -87,7 +87,7 @@ describe('a request beyond the limit is granted', () => {
 		expect(await holders()).toBe('a+ a+ a+ -');
 	});
 
-	test('from the queue, if all other waiting requests are also beyond their limits', async () => {
+	test('when it waits in the queue and all other waiting requests are also beyond their limits', async () => {
 		const {world, take, join, holders} = await createBox();
 		await take(ada, 2);
 		await take(bob, 1);
