@@ -2,6 +2,7 @@ import {globSync, readFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import {fileURLToPath} from 'node:url';
 import {defineConfig, type Plugin} from 'vitest/config';
+import {patienceMs} from '../test/_helpers/eventually.js';
 import {bundlePage, pageModule} from './page.js';
 
 /** Imports these files as text, as the bundler does. */
@@ -27,7 +28,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Test files with long tests, which call `slowTest` instead of `test`. */
 const partlyLongTests = (): readonly string[] =>
-	globSync('test/**/*.test.{ts,tsx}', {cwd: root}).filter((file) => readFileSync(`${root}${file}`, 'utf8').includes('/_helpers/slow.js'));
+	globSync('test/**/*.test.{ts,tsx}', {cwd: root}).filter((file) =>
+		readFileSync(`${root}${file}`, 'utf8').includes('/_helpers/slow.js'),
+	);
 
 export default defineConfig(({mode}) => ({
 	plugins: [filesAsText, bundledPage],
@@ -50,11 +53,11 @@ export default defineConfig(({mode}) => ({
 		// With a process for each test file, each would load the same modules again.
 		isolate: false,
 		// Only a test that hangs takes that long.
-		testTimeout: 90_000,
-		hookTimeout: 90_000,
+		testTimeout: 300_000,
+		hookTimeout: 300_000,
 		// A missing snapshot fails its test. `--update` writes it.
 		update: 'none',
-		expect: {poll: {timeout: 20_000}},
+		expect: {poll: {timeout: patienceMs}},
 		coverage: {
 			provider: 'v8',
 			include: ['source/core/**'],

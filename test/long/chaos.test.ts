@@ -44,9 +44,6 @@ const gpuCount = 4;
 /** How many times a fault is repeated until it affects something. */
 const tries = 20;
 
-/** Long enough for a busy machine. */
-const patienceMs = 60_000;
-
 /** A waiter with an invisible process is dropped after two minutes without a heartbeat and one minute of being watched. */
 const silenceMs = 300_000;
 
@@ -244,7 +241,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 	const lose = async (fault: Fault): Promise<boolean> => {
 		const {promise, resolve} = Promise.withResolvers<void>();
 		lost = promise;
-		await eventually(areAllKnown, patienceMs);
+		await eventually(areAllKnown);
 		era++;
 		// Data that no remaining process has read cannot be restored, so reservations and jobs without a wrapper end first.
 		for (const holder of holders) {
@@ -259,7 +256,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 
 		// If no wrapper could restore the pool, an administrator would have to create it again.
 		const hasMet = wrappers.size > 0 && (await fault());
-		await eventually(areAllKnown, patienceMs);
+		await eventually(areAllKnown);
 		// A restored backup can contain reservations that were released since, which would hold their GPUs for hours.
 		const {gpus} = await peek(box);
 		const cameBack = holdingsIn(gpus).filter(({lease}) => lease.type === 'manual');

@@ -7,6 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {onTestFinished} from 'vitest';
+import {patienceMs} from '../eventually.js';
 import {program, type Ran} from '../program/cli.js';
 
 export const isRoot = process.getuid?.() === 0;
@@ -62,9 +63,6 @@ export function makeDirectory(directory: string, {uid, gid}: Account, mode = 0o7
 	chmodSync(directory, mode);
 	return directory;
 }
-
-/** A program that runs longer than this counts as hanging. */
-const patienceMs = 30_000;
 
 type RunOptions = {
 	readonly cwd: string;

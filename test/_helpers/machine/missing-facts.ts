@@ -10,6 +10,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
+import {patienceMs} from '../eventually.js';
 import type {Ran} from '../program/cli.js';
 
 /** The uid of the account. OpenShift assigns such uids to containers. */
@@ -113,9 +114,6 @@ function installedProgram(): string {
 	const {bin} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {bin: {canhazgpu: string}};
 	return bin.canhazgpu;
 }
-
-/** The time in milliseconds after which a program is killed. */
-const patienceMs = 60_000;
 
 /** Copies the program to a directory where every account can run it. */
 function install(place: string): string {

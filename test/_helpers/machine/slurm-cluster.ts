@@ -219,7 +219,7 @@ export async function startSlurm({
 			detached: true,
 		});
 		running.set(daemon, {child, ended: once(child, 'exit')});
-		await eventually(async () => isReady(daemon), 60_000);
+		await eventually(async () => isReady(daemon));
 	};
 
 	const kill = async (daemon: Daemon): Promise<void> => {
@@ -238,7 +238,7 @@ export async function startSlurm({
 			run('scancel', ...jobs);
 		}
 
-		await eventually(() => run('squeue', '--noheader') === '', 60_000);
+		await eventually(() => run('squeue', '--noheader') === '');
 		await eventually(() => {
 			const states = run('sinfo', '--noheader', '--Node', '--format', '%N %T').trim();
 			// After a kill, the controller may restore the state that a node had before it was resumed.
@@ -247,12 +247,12 @@ export async function startSlurm({
 			}
 
 			return states.split('\n').every((line) => line.endsWith(' idle'));
-		}, 60_000);
+		});
 	};
 
 	const saved = async (): Promise<void> => {
 		const since = Date.now();
-		await eventually(() => statSync(file('state/job_state')).mtimeMs > since, 60_000);
+		await eventually(() => statSync(file('state/job_state')).mtimeMs > since);
 	};
 
 	for (const daemon of ['munged', ...(hasAccounts ? (['mariadbd', 'slurmdbd'] as const) : [])] as const) {

@@ -84,7 +84,7 @@ export async function startSshServers(
 		const [command, ...words] = [...entrance, sshd, '-D', '-e', '-f', file(`${name}.conf`)];
 		const child = spawn(command, words, {stdio: 'ignore', detached: true});
 		servers.set(name, {pid: child.pid!, ended: once(child, 'exit')});
-		await eventually(() => existsSync(file(`${name}.pid`)), 10_000);
+		await eventually(() => existsSync(file(`${name}.pid`)));
 		clientLines.push(
 			`Host ${name}`,
 			`HostName ${address}`,

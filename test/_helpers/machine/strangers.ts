@@ -7,6 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll} from 'vitest';
+import {patienceMs} from '../eventually.js';
 import {program, type Ran} from '../program/cli.js';
 
 /** Whether this process can start programs under other accounts. */
@@ -26,7 +27,7 @@ export type Accounts = {
 	/** Returns the home of this account. */
 	readonly homeOf: (uid: number) => string;
 	readonly environmentOf: (uid: number) => Readonly<Record<string, string>>;
-	/** Runs `canhazgpu` under this account until it exits. It is killed after `limitMs`. */
+	/** Runs `canhazgpu` under this account until it exits. A program that does not end in time is killed. */
 	readonly run: (uid: number, words: string | readonly string[], options?: RunOptions) => Promise<Ran>;
 	/** Runs JavaScript under this account. In the script, `change(sql)` changes the pool's database directly. */
 	readonly script: (uid: number, text: string) => Promise<Ran>;
@@ -37,20 +38,17 @@ export type Accounts = {
 export type RunOptions = {
 	readonly environment?: Readonly<Record<string, string>>;
 	readonly cwd?: string;
-	readonly limitMs?: number;
 };
-
-const longestMs = 60_000;
 
 async function end(
 	command: string,
 	words: readonly string[],
-	{uid, cwd, env, limitMs}: {uid: number; cwd: string; env: Readonly<Record<string, string>>; limitMs: number},
+	{uid, cwd, env}: {uid: number; cwd: string; env: Readonly<Record<string, string>>},
 ): Promise<Ran> {
 	const child = spawn(command, words, {uid, gid: uid, cwd, env, stdio: ['ignore', 'pipe', 'pipe']});
 	const limit = setTimeout(() => {
 		child.kill('SIGKILL');
-	}, limitMs);
+	}, patienceMs);
 	const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
 	clearTimeout(limit);
 	return {exitCode: child.exitCode ?? undefined, stdout, stderr};
@@ -95,7 +93,6 @@ export function accountsOfFile(): Accounts {
 					uid: 0,
 					cwd: '/',
 					env: {PATH: '/usr/bin:/bin'},
-					limitMs: longestMs,
 				},
 			);
 		}
@@ -116,13 +113,12 @@ export function accountsOfFile(): Accounts {
 		},
 		homeOf,
 		environmentOf,
-		async run(uid, words, {environment = {}, cwd, limitMs = longestMs} = {}) {
+		async run(uid, words, {environment = {}, cwd} = {}) {
 			const all = [path.join(directory, 'dist/cli.js'), ...(typeof words === 'string' ? words.split(' ') : words)];
 			return end(path.join(directory, 'node'), all, {
 				uid,
 				cwd: cwd ?? homeOf(uid),
 				env: {...environmentOf(uid), ...environment},
-				limitMs,
 			});
 		},
 		async script(uid, script) {
@@ -140,10 +136,8 @@ export function accountsOfFile(): Accounts {
 				uid,
 				cwd: homeOf(uid),
 				env: environmentOf(uid),
-				limitMs: longestMs,
 			});
 		},
-		shell: async (uid, line) =>
-			end('/bin/bash', ['-c', line], {uid, cwd: homeOf(uid), env: environmentOf(uid), limitMs: longestMs}),
+		shell: async (uid, line) => end('/bin/bash', ['-c', line], {uid, cwd: homeOf(uid), env: environmentOf(uid)}),
 	};
 }

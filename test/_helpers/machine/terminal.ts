@@ -2,6 +2,7 @@
 import process from 'node:process';
 import {spawn} from '@lydell/node-pty';
 import xterm from '@xterm/headless';
+import {patienceMs} from '../eventually.js';
 
 export type Size = {readonly columns: number; readonly rows: number};
 
@@ -51,8 +52,6 @@ type Options = Partial<Size> & {
 	readonly environment?: Readonly<Record<string, string>>;
 	readonly cwd?: string;
 };
-
-const patienceMs = 20_000;
 
 export function openTerminal(
 	command: string,

@@ -190,7 +190,7 @@ export async function startUserManager(gpuCount: number): Promise<UserManager> {
 				throw new Error(`loginctl: ${stderr}`);
 			}
 
-			await eventually(() => (root('test', '-S', `/run/user/${uid}/systemd/private`).exitCode === 0) === isOn, 60_000);
+			await eventually(() => (root('test', '-S', `/run/user/${uid}/systemd/private`).exitCode === 0) === isOn);
 		},
 		async stop() {
 			await systemd.stop();
@@ -215,7 +215,7 @@ export async function startUserManager(gpuCount: number): Promise<UserManager> {
 			throw new Error(admin.stderr);
 		}
 
-		await eventually(() => root('loginctl', 'list-users').exitCode === 0, 60_000);
+		await eventually(() => root('loginctl', 'list-users').exitCode === 0);
 		return manager;
 	} catch (error) {
 		await manager.stop();

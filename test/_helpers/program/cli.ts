@@ -16,6 +16,7 @@ import {createHost} from '../../../source/host/host.js';
 import {writePoolRecord} from '../../../source/store/pool-records.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
+import {patienceMs} from '../eventually.js';
 
 export const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 
@@ -49,9 +50,6 @@ function sharedCache(): string {
 	mkdirSync(directory, {recursive: true, mode: 0o700});
 	return directory;
 }
-
-/** A command that runs longer than this counts as hanging. */
-const patienceMs = 60_000;
 
 export function createBox(environment: Readonly<Record<string, string>> = {}): Box {
 	const home = mkdtempSync(path.join(tmpdir(), 'canhazgpu-box-'));

@@ -8,6 +8,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {patienceMs} from '../eventually.js';
 import {findRedis} from '../packages/find-redis.js';
 
 export type RedisServer = {
@@ -40,8 +41,6 @@ type Options = {
 	/** Additional environment variables. */
 	readonly environment?: Readonly<Record<string, string>>;
 };
-
-const startTimeoutMs = 20_000;
 
 /** Ports below those that the system gives to clients, so that a free port stays free while its server is down. */
 const ports = {from: 12_000, to: 32_000};
@@ -126,7 +125,7 @@ export async function startRedis({
 			{env: {...program.environment, ...environment}, stdio: 'ignore'},
 		);
 		child = server;
-		const deadline = performance.now() + startTimeoutMs;
+		const deadline = performance.now() + patienceMs;
 		while (!isUp(await answerOf(socket))) {
 			if (server.exitCode !== null || server.signalCode !== null || performance.now() > deadline) {
 				throw new Error(`redis-server on port ${port} did not start (exit code ${server.exitCode})`);

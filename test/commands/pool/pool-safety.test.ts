@@ -137,7 +137,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		);
 		for (let round = 0; round < 2; round++) {
 			for (const command of ['status', 'reserve --nonblock --gpu-ids 0', 'top --once']) {
-				const {exitCode, stderr} = await accounts.run(alice, command, {limitMs: 20_000});
+				const {exitCode, stderr} = await accounts.run(alice, command);
 				expect([command, [0, 1, 3, 4].includes(exitCode ?? -1), stderr]).toEqual([command, true, stderr]);
 				expect(stderr).not.toMatch(/bug in canhazgpu|^ +at /mv);
 			}
@@ -165,7 +165,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		await makePool();
 		expect(await accounts.script(mallory, `change(${JSON.stringify(sql)})`)).toMatchObject({exitCode: 0, stderr: ''});
 		for (const command of ['status', 'reserve --nonblock', 'release', 'queue', 'run --nonblock -- true', 'report']) {
-			const ran = await accounts.run(alice, command, {limitMs: 20_000});
+			const ran = await accounts.run(alice, command);
 			expect([command, ran.exitCode]).toEqual([command, 4]);
 			expect(ran.stderr).toMatch(
 				new RegExp(
@@ -182,8 +182,8 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 			mallory,
 			"change('BEGIN EXCLUSIVE'); console.log('held'); setTimeout(() => {}, 14_000)",
 		);
-		await eventually(async () => (await accounts.run(alice, 'status', {limitMs: 20_000})).exitCode === 4);
-		const ran = await accounts.run(alice, 'reserve --nonblock', {limitMs: 20_000});
+		await eventually(async () => (await accounts.run(alice, 'status')).exitCode === 4);
+		const ran = await accounts.run(alice, 'reserve --nonblock');
 		expect(await holding).toMatchObject({stdout: 'held\n'});
 		expect(ran.exitCode).toBe(4);
 		expect(ran.stderr).toMatch(/is locked by process \d+\nTry again\. To see what it is: ps -fp \d+\n$/v);
@@ -232,7 +232,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		spoil(inPool('scans.sqlite'));
 		for (const uid of [alice, root]) {
 			for (const command of ['status', 'top --once', 'doctor']) {
-				const ran = await accounts.run(uid, command, {limitMs: 20_000});
+				const ran = await accounts.run(uid, command);
 				expect([uid, command, ran.exitCode, ran.stderr]).toEqual([
 					uid,
 					command,
