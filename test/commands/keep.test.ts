@@ -30,18 +30,18 @@ const stores = firstCase<readonly [string, () => number | undefined]>([
 ]);
 
 describe.each(stores)('with the %s store', (_, portOf) => {
-	test('several running `keep` commands together warn and reclaim only once', {timeout: 120_000}, async () => {
+	test('several running `keep` commands together warn and reclaim only once', async () => {
 		const {box} = await createIdleBox(portOf());
 		const keepers = Array.from({length: isLong ? 10 : 3}, () => start(box, 'keep'));
 		await Promise.all(
 			keepers.map(async (keeper) =>
-				eventually(() => keeper.stdout().startsWith('Owners of GPUs that are idle for 5m get a warning'), 60_000),
+				eventually(() => keeper.stdout().startsWith('Owners of GPUs that are idle for 5m get a warning')),
 			),
 		);
 		await holdIdle(box);
-		await eventually(async () => (await outcomeOf(box)).kinds.includes('idle'), 45_000);
+		await eventually(async () => (await outcomeOf(box)).kinds.includes('idle'));
 		await holdIdle(box, {warned: -300, deadline: 2});
-		await eventually(async () => (await outcomeOf(box)).kinds.includes('ended reclaimed'), 45_000);
+		await eventually(async () => (await outcomeOf(box)).kinds.includes('ended reclaimed'));
 		for (const keeper of keepers) {
 			keeper.kill('SIGTERM');
 		}
@@ -57,38 +57,34 @@ describe.each(stores)('with the %s store', (_, portOf) => {
 		]);
 	});
 
-	test(
-		'a waiting request gets idle GPUs within a second of the deadline, even if keep does not run',
-		{timeout: 60_000},
-		async () => {
-			const {box} = await createIdleBox(portOf());
-			expect(await box.run('admin --set idle.when=wanted')).toMatchObject({exitCode: 0});
-			const deadline = await holdIdle(box, {warned: -300, deadline: 8});
-			const waiter = start(box, 'reserve --gpus 2 --duration 1h --json');
-			const {exitCode, stdout} = await waiter.ended;
-			expect(exitCode).toBe(0);
-			const {since, gpu_ids: gpus} = JSON.parse(stdout) as {since: string; gpu_ids: number[]};
-			expect(gpus).toEqual([0, 1]);
-			// The start of a reservation is rounded down to whole seconds.
-			const late = new Date(since).getTime() / 1000 - deadline;
-			expect(late).toBeGreaterThanOrEqual(0);
-			expect(late).toBeLessThanOrEqual(1);
-		},
-	);
+	test('a waiting request gets idle GPUs within a second of the deadline, even if keep does not run', async () => {
+		const {box} = await createIdleBox(portOf());
+		expect(await box.run('admin --set idle.when=wanted')).toMatchObject({exitCode: 0});
+		const deadline = await holdIdle(box, {warned: -300, deadline: 8});
+		const waiter = start(box, 'reserve --gpus 2 --duration 1h --json');
+		const {exitCode, stdout} = await waiter.ended;
+		expect(exitCode).toBe(0);
+		const {since, gpu_ids: gpus} = JSON.parse(stdout) as {since: string; gpu_ids: number[]};
+		expect(gpus).toEqual([0, 1]);
+		// The start of a reservation is rounded down to whole seconds.
+		const late = new Date(since).getTime() / 1000 - deadline;
+		expect(late).toBeGreaterThanOrEqual(0);
+		expect(late).toBeLessThanOrEqual(1);
+	});
 
-	test('keep returns no GPU that is used during the grace period', {timeout: 60_000}, async () => {
+	test('keep returns no GPU that is used during the grace period', async () => {
 		const {box, use} = await createIdleBox(portOf());
 		await use(4, 9000);
 		await holdIdle(box, {warned: -300, deadline: -1});
 		const keeper = start(box, 'keep');
-		await eventually(async () => (await outcomeOf(box)).kinds.length > 0, 45_000);
+		await eventually(async () => (await outcomeOf(box)).kinds.length > 0);
 		keeper.kill('SIGINT');
 		expect((await keeper.ended).exitCode).toBe(0);
 		expect(await outcomeOf(box)).toEqual({kinds: ['idle used'], gpus: ['leased', 'leased']});
 	});
 });
 
-slowTest('keep continues after an outage of the store', {timeout: 120_000}, async () => {
+slowTest('keep continues after an outage of the store', async () => {
 	const server = await startRedis({isDurable: true});
 	try {
 		const {box} = await createIdleBox(server.port);
@@ -101,7 +97,7 @@ slowTest('keep continues after an outage of the store', {timeout: 120_000}, asyn
 		await keeper.says(/The store answers again/v);
 		await holdIdle(box, {warned: -300, deadline: 2});
 		// The idle time starts again, because no process scanned the GPUs in the meantime.
-		await eventually(async () => (await outcomeOf(box)).kinds.includes('idle unknown'), 45_000);
+		await eventually(async () => (await outcomeOf(box)).kinds.includes('idle unknown'));
 		keeper.kill('SIGTERM');
 		expect((await keeper.ended).exitCode).toBe(0);
 	} finally {
@@ -118,18 +114,17 @@ const killPoints: ReadonlyArray<readonly ['embedded' | 'redis', number]> = isLon
 
 test.each(killPoints)(
 	'with the %s store, the GPUs are reclaimed once even if keep is killed at its store call %d',
-	{timeout: 60_000},
 	async (kind, at) => {
 		const redisServer = kind === 'redis' ? await redisGround() : undefined;
 		const ground = redisServer ?? embeddedGround;
 		const {box} = await createIdleBox(redisServer?.port);
 		await holdIdle(box, {warned: -300, deadline: -1});
 		const killed = ground.startKilled(box, ['keep'], at);
-		await eventually(async () => killed.child.signalCode !== null || (await outcomeOf(box)).kinds.length > 0, 45_000);
+		await eventually(async () => killed.child.signalCode !== null || (await outcomeOf(box)).kinds.length > 0);
 		killed.kill('SIGKILL');
 		await killed.ended;
 		const next = start(box, 'keep');
-		await eventually(async () => (await outcomeOf(box)).gpus.includes('free'), 45_000);
+		await eventually(async () => (await outcomeOf(box)).gpus.includes('free'));
 		next.kill('SIGTERM');
 		await next.ended;
 		expect(await outcomeOf(box)).toEqual({kinds: ['ended reclaimed'], gpus: ['free', 'free']});
@@ -137,26 +132,21 @@ test.each(killPoints)(
 	},
 );
 
-test(
-	'doctor warns if the policy has idle.after and no running command returns idle GPUs',
-	{timeout: 60_000},
-	async () => {
-		const box = await freshEmbeddedBox(2);
-		expect((await box.run('doctor')).stdout).not.toContain('idle');
-		await box.run('admin --set idle.after=1h');
-		expect((await box.run('doctor')).stdout).toContain(
-			'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep is watching the GPUs, so idle GPUs may not go back\n' +
-				'              To watch them all the time: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
-		);
-		const keeper = start(box, 'keep');
-		await eventually(
-			async () => (await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back to the pool: '),
-			45_000,
-		);
-		keeper.kill('SIGTERM');
-		await keeper.ended;
-	},
-);
+test('doctor warns if the policy has idle.after and no running command returns idle GPUs', async () => {
+	const box = await freshEmbeddedBox(2);
+	expect((await box.run('doctor')).stdout).not.toContain('idle');
+	await box.run('admin --set idle.after=1h');
+	expect((await box.run('doctor')).stdout).toContain(
+		'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep is watching the GPUs, so idle GPUs may not go back\n' +
+			'              To watch them all the time: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
+	);
+	const keeper = start(box, 'keep');
+	await eventually(async () =>
+		(await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back to the pool: '),
+	);
+	keeper.kill('SIGTERM');
+	await keeper.ended;
+});
 
 test.each([
 	['admin --set idle.after=1m', 'idle.after must be off, or a duration from 5m to 30d, not "1m"'],

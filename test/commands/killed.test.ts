@@ -14,7 +14,7 @@ describe.each([
 	['redis', redisGround, 12],
 	['embedded', async () => embeddedGround, 40],
 ] as const)('a killed command with the %s store', (_, makeGround, points) => {
-	test('takes effect completely or not at all, and leaves a consistent pool', {timeout: 120_000}, async () => {
+	test('takes effect completely or not at all, and leaves a consistent pool', async () => {
 		const sweep = createSweep(await makeGround());
 		let kills = 0;
 		await fc.assert(
@@ -28,19 +28,15 @@ describe.each([
 	});
 });
 
-test(
-	'a command takes effect at most once if Redis is killed and restarted during the command',
-	{timeout: 120_000},
-	async () => {
-		const sweep = createSweep(await redisGround('server'));
-		await fc.assert(
-			fc.asyncProperty(anyCommand, fc.integer({min: 1, max: 12}), async (command, at) => {
-				await sweep.killServer(command, at);
-			}),
-			{numRuns: 2, endOnFailure: true},
-		);
-	},
-);
+test('a command takes effect at most once if Redis is killed and restarted during the command', async () => {
+	const sweep = createSweep(await redisGround('server'));
+	await fc.assert(
+		fc.asyncProperty(anyCommand, fc.integer({min: 1, max: 12}), async (command, at) => {
+			await sweep.killServer(command, at);
+		}),
+		{numRuns: 2, endOnFailure: true},
+	);
+});
 
 test('admin with the same options completes an interrupted setup without ending reservations', async () => {
 	const box = await freshEmbeddedBox(2);

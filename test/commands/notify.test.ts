@@ -204,11 +204,11 @@ test.runIf(isRoot)("notices to other accounts never use root's own config file",
 	const startJob = async () =>
 		runAs(root, ['run', '--', 'sh', '-c', script], {cwd: box.home, environment: box.environment, etc});
 	const jobs = [startJob(), startJob()];
-	await eventually(() => heard('ntfy').length > 0 && heard('hangs').length > 0, 60_000);
+	await eventually(() => heard('ntfy').length > 0 && heard('hangs').length > 0);
 	// A third job looks for reminders soon after its start. Root's own notice, which goes to its own target, shows that it did.
 	await holdEnding(box, 2);
 	jobs.push(startJob());
-	await eventually(() => heard('webhook').length > 0, 60_000);
+	await eventually(() => heard('webhook').length > 0);
 	writeFileSync(go, '');
 	for (const {exitCode, stderr} of await Promise.all(jobs)) {
 		expect(exitCode).toBe(0);

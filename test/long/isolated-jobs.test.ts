@@ -24,38 +24,34 @@ const fencesHere: readonly Fence[] = canMakeDevices()
 		)
 	: [];
 
-test.each(fencesHere)(
-	'the tests in test/host/job pass when their jobs are isolated by %s',
-	{timeout: 300_000},
-	async (fence) => {
-		const box = makeNvidiaDevices([1, 0], {}, {hasOwnNumbers: true});
-		onTestFinished(() => {
-			rmSync(box.root, {recursive: true, force: true});
-		});
-		const systemd = fence === 'systemd' ? await startSystemd([box.root]) : undefined;
-		onTestFinished(async () => systemd?.stop());
-		const [program, ...words] = [
-			...(systemd?.entrance ?? []),
-			'env',
-			'-C',
-			root,
-			// The isolated job has another /tmp.
-			'TMPDIR=/tmp',
-			'npx',
-			'vitest',
-			'run',
-			'--config',
-			'.config/vitest.config.ts',
-			'--testNamePattern',
-			others,
-			'test/host/job/',
-		];
-		const {status, stdout, stderr} = spawnSync(program, words, {
-			env: {...process.env, STAND_IN: box.root, FENCE: fence, NO_COLOR: '1'},
-			encoding: 'utf8',
-			maxBuffer: 64 * 1024 * 1024,
-		});
-		expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
-		expect(stdout).toMatch(/Tests {2}\d{2,} passed/v);
-	},
-);
+test.each(fencesHere)('the tests in test/host/job pass when their jobs are isolated by %s', async (fence) => {
+	const box = makeNvidiaDevices([1, 0], {}, {hasOwnNumbers: true});
+	onTestFinished(() => {
+		rmSync(box.root, {recursive: true, force: true});
+	});
+	const systemd = fence === 'systemd' ? await startSystemd([box.root]) : undefined;
+	onTestFinished(async () => systemd?.stop());
+	const [program, ...words] = [
+		...(systemd?.entrance ?? []),
+		'env',
+		'-C',
+		root,
+		// The isolated job has another /tmp.
+		'TMPDIR=/tmp',
+		'npx',
+		'vitest',
+		'run',
+		'--config',
+		'.config/vitest.config.ts',
+		'--testNamePattern',
+		others,
+		'test/host/job/',
+	];
+	const {status, stdout, stderr} = spawnSync(program, words, {
+		env: {...process.env, STAND_IN: box.root, FENCE: fence, NO_COLOR: '1'},
+		encoding: 'utf8',
+		maxBuffer: 64 * 1024 * 1024,
+	});
+	expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
+	expect(stdout).toMatch(/Tests {2}\d{2,} passed/v);
+});

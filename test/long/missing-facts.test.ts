@@ -97,7 +97,7 @@ async function runWeb(machine: Machine, fact: Fact, place: Place): Promise<Ran> 
 		await eventually(async () => {
 			const {status} = await fetch(`http://127.0.0.1:${port}/api/status`);
 			return status === 200;
-		}, 30_000);
+		});
 	} finally {
 		child.kill('SIGTERM');
 	}
@@ -113,7 +113,7 @@ async function runTop(machine: Machine, fact: Fact, place: Place): Promise<Ran> 
 	const ended = terminal.exit.then(() => true);
 	const isInteractive = !/std(?:in|out)/v.test(fact.name);
 	try {
-		await (isInteractive ? terminal.waitFor(/Free +4/v, 30_000) : ended);
+		await (isInteractive ? terminal.waitFor(/Free +4/v) : ended);
 		terminal.write('q');
 		const {exitCode} = await terminal.exit;
 		return {exitCode, stdout: '', stderr: ''};
@@ -202,7 +202,7 @@ describe.runIf(canLackFacts())('a machine with missing facts', () => {
 	beforeAll(async () => {
 		machine = createMachine();
 		whole = await runAll(machine, wholeMachine);
-	}, 300_000);
+	});
 
 	afterAll(() => {
 		machine.remove();

@@ -41,7 +41,7 @@ async function readDay(store: Store, lastDay: number): Promise<number> {
 const most = {dayMiB: 5, noiseMs: 10} as const;
 
 /** In SQLite, each minute is a commit of its own, which waits for the disk. */
-const patienceMs = 500_000;
+const limitMs = 500_000;
 
 async function measure(name: string, store: Store, used: () => Promise<number> | number): Promise<void> {
 	const empty = await used();
@@ -74,7 +74,7 @@ test('the load history of 64 GPUs stays within its limits of size and read time 
 
 test(
 	'the load history of 64 GPUs stays within its limits of size and read time in SQLite',
-	{timeout: patienceMs},
+	{timeout: limitMs},
 	async () => {
 		const harness = await sqliteHarness();
 		const store = await harness.open();

@@ -7,11 +7,11 @@ import {hasUserManager, startUserManager, type UserManager} from '../_helpers/ma
 
 type Row = Readonly<Record<string, unknown>>;
 
-describe.skipIf(!hasUserManager())('with a systemd user manager', {timeout: 240_000}, () => {
+describe.skipIf(!hasUserManager())('with a systemd user manager', () => {
 	let manager: UserManager;
 	beforeAll(async () => {
 		manager = await startUserManager(2);
-	}, 240_000);
+	});
 	afterAll(async () => manager.stop());
 
 	const jobOf = (id: string): Row | undefined =>
@@ -22,7 +22,7 @@ describe.skipIf(!hasUserManager())('with a systemd user manager', {timeout: 240_
 			.stdout.split('\n')
 			.map((line) => line.split(' ', 1)[0]!)
 			.filter((unit) => unit !== '');
-	const isRunning = async (id: string) => eventually(() => jobOf(id)?.['state'] === 'running', 60_000);
+	const isRunning = async (id: string) => eventually(() => jobOf(id)?.['state'] === 'running');
 
 	describe('and lingering enabled', () => {
 		beforeAll(async () => manager.linger(true));
@@ -97,7 +97,7 @@ describe.skipIf(!hasUserManager())('with a systemd user manager', {timeout: 240_
 			expect(session.stderr).toContain('loginctl enable-linger');
 			await isRunning('8');
 			session.logOut();
-			await eventually(() => !['running', 'queued'].includes(String(jobOf('8')?.['state'])), 60_000);
+			await eventually(() => !['running', 'queued'].includes(String(jobOf('8')?.['state'])));
 			expect(jobOf('8')).toMatchObject({state: 'failed', exit_code: 143});
 		});
 	});

@@ -215,23 +215,19 @@ async function expectRefusal(box: Box, words: readonly string[], exitCodes: read
 }
 
 describe('wrong input', () => {
-	test.each(Object.entries(wrong))(
-		'for %s gives an error and changes nothing',
-		{timeout: 60_000},
-		async (command, inputs) => {
-			expect(inputs.length).toBeGreaterThanOrEqual(10);
-			const box = await createEmbeddedBox(4);
-			onTestFinished(box.remove);
-			await box.run('reserve --gpu-ids 3 --duration 8h');
-			const before = await peek(box);
-			for (const words of inputs) {
-				await expectRefusal(box, [command, ...words], [1, 2, 3, 126, 127]);
-			}
+	test.each(Object.entries(wrong))('for %s gives an error and changes nothing', async (command, inputs) => {
+		expect(inputs.length).toBeGreaterThanOrEqual(10);
+		const box = await createEmbeddedBox(4);
+		onTestFinished(box.remove);
+		await box.run('reserve --gpu-ids 3 --duration 8h');
+		const before = await peek(box);
+		for (const words of inputs) {
+			await expectRefusal(box, [command, ...words], [1, 2, 3, 126, 127]);
+		}
 
-			const after = await peek(box);
-			expect([after.gpus, after.queue]).toEqual([before.gpus, before.queue]);
-		},
-	);
+		const after = await peek(box);
+		expect([after.gpus, after.queue]).toEqual([before.gpus, before.queue]);
+	});
 });
 
 /** Valid commands, which fail only because of the store. */
@@ -296,7 +292,7 @@ describe('an unavailable pool', () => {
 				return box;
 			},
 		],
-	])('%s makes every command exit with 4 and name the problem', {timeout: 120_000}, async (what, enter) => {
+	])('%s makes every command exit with 4 and name the problem', async (what, enter) => {
 		const box = await enter();
 		// The monitor creates a pool if there is none.
 		for (const line of lines.filter((text) => what !== 'no pool' || !text.startsWith('top'))) {

@@ -63,7 +63,7 @@ test('agents can reserve MIG instances by profile or id, and shares, each of whi
 		}
 
 		return true;
-	}, 60_000);
+	});
 	expect((await agent.call('gpu_why')).words).toContain('(agents.max-gpus); people go first');
 	expect((await agent.call('gpu_renew', {duration: '1h'})).words).toBe(
 		'Renewed 1 GPU(s): [0] and 2 MIG instance(s): [1:0 1:2] until 1h 0m 0s from now.',

@@ -152,7 +152,7 @@ describe.each(Object.entries(harnesses).filter((entry) => !isReference(entry)))(
 		await harness.close();
 	});
 
-	test('returns and stores the same as the reference store after random plans', {timeout: 240_000}, async () => {
+	test('returns and stores the same as the reference store after random plans', async () => {
 		const outcomes = new Map<string, number>();
 		await fc.assert(
 			fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: longest, size: 'max'}), async (steps) => {

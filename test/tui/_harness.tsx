@@ -21,6 +21,7 @@ import {createWaits} from '../../source/tui/live/waiting.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import type {GpuProvider} from '../../source/core/model/ports.js';
 import type {FactsOfProcesses} from '../../source/core/model/types.js';
+import {patienceMs} from '../_helpers/eventually.js';
 import {alice, utcTime, type Box} from './_world.js';
 import {drawn} from './_drawn.js';
 import {settle} from './_settle.js';
@@ -280,7 +281,7 @@ export function startMonitor(
 		},
 	);
 	const screen = (): string => stdout.screen().join('\n');
-	const until = async (check: () => void): Promise<void> => vi.waitFor(check, {timeout: 20_000, interval: 10});
+	const until = async (check: () => void): Promise<void> => vi.waitFor(check, {timeout: patienceMs, interval: 10});
 
 	return {
 		store,

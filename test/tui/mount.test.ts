@@ -25,7 +25,7 @@ async function start(more: Partial<MonitorOptions> = {}) {
 	});
 	// Prevents an unhandled rejection. The test awaits `ended` itself.
 	ended.catch(() => undefined);
-	await expect.poll(() => stdout.screen().join('\n'), {timeout: 5000}).toMatch(/> 0 +Mine/v);
+	await expect.poll(() => stdout.screen().join('\n')).toMatch(/> 0 +Mine/v);
 	return {stdout, stdin, ended};
 }
 

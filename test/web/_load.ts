@@ -136,7 +136,7 @@ export async function bearLoad(box: Box, {seconds, streamCount, requestsPerSecon
 
 	const web = await startWeb(box, [], environment);
 	const streams = Array.from({length: streamCount}, () => listenTo(web.port));
-	await eventually(() => streams.every(({messages}) => messages.length > 0), 60_000);
+	await eventually(() => streams.every(({messages}) => messages.length > 0));
 	const took: number[] = [];
 	const failed: number[] = [];
 	const pending = new Set<Promise<void>>();

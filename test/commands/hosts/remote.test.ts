@@ -156,7 +156,7 @@ slowTest('status --all prints hosts in the order of remote_hosts, and a slow hos
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'late,lost,good,used'};
 	rmSync(path.join(box.home, 'now'), {force: true});
 	const asking = start(box, 'status --all', hosts);
-	await eventually(() => /^used$/mv.test(asking.stdout()), 10_000);
+	await eventually(() => /^used$/mv.test(asking.stdout()));
 	expect(asking.stdout()).not.toMatch(/^late$/mv);
 	writeFileSync(path.join(box.home, 'now'), '');
 	const {stdout} = await asking.ended;
@@ -191,7 +191,7 @@ test('on a terminal, status --all shows which hosts have not answered yet', asyn
 	expect(terminal.screen().join('\n')).not.toContain('Asking');
 });
 
-slowTest('status --all gives up on silent hosts after 10 s and shows the other hosts', {timeout: 40_000}, async () => {
+slowTest('status --all gives up on silent hosts after 10 s and shows the other hosts', async () => {
 	const started = performance.now();
 	const {stdout} = await box.run('status --all --summary', {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow,drip,good'});
 	expect(stdout).toContain('slow │ -     │ no answer within 10 s ');

@@ -63,7 +63,7 @@ async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType
 	await eventually(async () => {
 		expect(await contentOf(box)).toEqual(seen);
 		return true;
-	}, 20_000);
+	});
 	expect((await box.run('status')).stderr).toMatch(lossPattern);
 	const queue = await box.run('queue');
 	expect(queue.stderr).toMatch(lossPattern);
@@ -84,7 +84,7 @@ async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType
 	expect(records.filter(({endReason}) => endReason === 'signalled')).toMatchObject([{gpuId: 0}]);
 }
 
-describe('data lost by Redis', {timeout: 120_000}, () => {
+describe('data lost by Redis', () => {
 	const atServer = async () => {
 		const server = await startRedis();
 		onTestFinished(async () => server.stop());
@@ -131,7 +131,7 @@ describe('data lost by Redis', {timeout: 120_000}, () => {
 		await eventually(async () => {
 			expect((await contentOf(box)).leases).toEqual(before.leases);
 			return true;
-		}, 15_000);
+		});
 		expect(await box.run('reserve --gpus 3 --nonblock')).toMatchObject({exitCode: 3});
 		process.kill(pid, 'SIGTERM');
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
@@ -155,7 +155,7 @@ describe('data lost by Redis', {timeout: 120_000}, () => {
 			) as unknown,
 		});
 		wrapper.kill('SIGCONT');
-		await eventually(async () => (await client.get('canhazgpu:gpu_count')) === '3', 15_000);
+		await eventually(async () => (await client.get('canhazgpu:gpu_count')) === '3');
 		const after = await peek(box);
 		expect(after.gpus).toEqual(before.gpus);
 		expect(after.revision.count - before.revision.count).toBeLessThanOrEqual(2);
@@ -177,7 +177,6 @@ describe('data lost by Redis', {timeout: 120_000}, () => {
 		client.disconnect();
 		await wrapper.says(
 			/^canhazgpu: GPU 0 was no longer reserved \(the recorded reason: the machine was restarted\)\. Nobody had released it/mv,
-			15_000,
 		);
 		expect(await holders(box)).toBe('0:RUN 1:- 2:-');
 		expect((await box.run('events')).stdout).toMatch(/got GPU 0 back, which was still in use/v);
@@ -191,14 +190,14 @@ describe('data lost by Redis', {timeout: 120_000}, () => {
 		const {box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('release --gpu-ids 0');
-		await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 was released/v, 15_000);
+		await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 was released/v);
 		expect(await holders(box)).toBe('0:- 1:- 2:-');
 		process.kill(pid, 'SIGTERM');
 		await wrapper.ended;
 	});
 });
 
-describe('the embedded store', {timeout: 120_000}, () => {
+describe('the embedded store', () => {
 	const databaseOf = (box: Box, suffix = ''): string => path.join(box.poolDirectory, `pool.sqlite${suffix}`);
 
 	slowTest('is fully restored after its file was moved away and recreated', async () => {
@@ -228,7 +227,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		expect(await box.run('admin --store embedded --gpus 3 --provider fake')).toMatchObject({exitCode: 0});
 		expect(await box.run('reserve --gpu-ids 0 --force')).toMatchObject({exitCode: 0});
 		wrapper.kill('SIGCONT');
-		await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 now belongs to/v, 15_000);
+		await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 now belongs to/v);
 		process.kill(pid, 'SIGTERM');
 		await wrapper.ended;
 	});
@@ -247,25 +246,25 @@ describe('the embedded store', {timeout: 120_000}, () => {
 	});
 });
 
-slowTest('web restores reservations and drained GPUs after Redis has lost its data', {timeout: 60_000}, async () => {
+slowTest('web restores reservations and drained GPUs after Redis has lost its data', async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	const box = await freshRedisBox(server.port, 3);
 	await box.run('reserve --gpu-ids 1 --duration 8h');
 	await box.run(['admin', '--drain', '2', '--reason', 'fan is dead']);
 	const web = start(box, 'web --port 0');
-	await eventually(() => /http:\S+/v.test(web.stdout() + web.stderr()), 20_000);
+	await eventually(() => /http:\S+/v.test(web.stdout() + web.stderr()));
 	const [address] = /http:\S+/v.exec(web.stdout() + web.stderr())!;
 	const before = await contentOf(box);
 	const store = await openStoreOf(box);
 	const {revision} = await store.read();
 	expect(revision.count).toBeGreaterThan(0);
-	await eventually(async () => (await fetch(new URL('/api/status', address))).ok, 20_000);
+	await eventually(async () => (await fetch(new URL('/api/status', address))).ok);
 	await server.restart();
 	await eventually(async () => {
 		expect(await contentOf(box)).toEqual(before);
 		return true;
-	}, 20_000);
+	});
 	web.kill('SIGTERM');
 	await web.ended;
 });

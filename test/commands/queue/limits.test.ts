@@ -46,7 +46,7 @@ describe.each(
 		const most = mostHeld(await first.world.store.audit());
 		expect(most.get('ada0')).toBe(3);
 		expect(accounts.slice(1).map((account) => most.get(account))).toEqual(accounts.slice(1).map(() => 1));
-	}, 180_000);
+	});
 
 	test('max-waiting limits how many concurrent requests of an account join the queue', async () => {
 		const crowd = await create();
@@ -80,5 +80,5 @@ describe.each(
 		);
 		const joined = (await world.store.audit()).filter(({kind}) => kind === 'joined');
 		expect(joined).toHaveLength(3);
-	}, 60_000);
+	});
 });

@@ -30,13 +30,9 @@ async function expectShared(enter: (typeof stores)[number][1], people: number, l
 	expect((await reader.world.store.read()).gpus.every(({kind}) => kind === 'free')).toBe(true);
 }
 
-test.each(stores)(
-	'30 requests for shares of 8 GPUs on %s are granted in order',
-	{timeout: 60_000},
-	async (_, enter) => {
-		await expectShared(enter, 30, 2);
-	},
-);
+test.each(stores)('30 requests for shares of 8 GPUs on %s are granted in order', async (_, enter) => {
+	await expectShared(enter, 30, 2);
+});
 
 slowTest.each(stores)(
 	'200 requests for shares of 8 GPUs on %s are granted in order',

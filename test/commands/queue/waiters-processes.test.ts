@@ -18,7 +18,7 @@ test.each(
 	const processes = Array.from({length: 10}, (_, index) =>
 		start(box, ['run', '--gpus', String(1 + (index % 2)), '--', 'sleep', String((index % 5) * 0.05)]),
 	);
-	await eventually(async () => (await peek(box)).queue.length === 10, 60_000);
+	await eventually(async () => (await peek(box)).queue.length === 10);
 	for (const index of [0, 5, 8]) {
 		processes[index]!.kill('SIGKILL');
 	}

@@ -67,9 +67,10 @@ describe.each(
 		const {wrapper, pid} = await startSleeper(box, ['--gpus', '2']);
 		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');
 		expect((await box.run('release --gpu-ids 1')).stdout).toBe('Released 1 GPU(s): [1]\n');
+		// The next heartbeat would come only after a minute.
 		await wrapper.says(
 			/^canhazgpu: WARNING: the command continues without its reservation: GPU 1 was released\n$/v,
-			2000,
+			20_000,
 		);
 		expect(await holders(box)).toBe('0:RUN 1:-');
 		process.kill(pid, 'SIGTERM');

@@ -168,7 +168,7 @@ describe('max-gpus', () => {
 		await eventually(async () => {
 			const [record] = (await world.store.read()).queue;
 			return record?.kind === 'entry' && record.entry.groups?.includes('staff');
-		}, 10_000);
+		}, 20_000);
 		abort();
 		await answer;
 	});

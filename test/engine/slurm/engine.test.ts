@@ -138,7 +138,7 @@ test('acquire on Slurm reports progress again after the controller was down', as
 	});
 	expect(said).toMatchObject([{kind: 'store-lost'}, {kind: 'waiting', position: 1, waiting: 1}]);
 	expect(granted).toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
-}, 10_000);
+});
 
 test('acquireNow on Slurm queries the granted GPUs again if the controller did not answer', async () => {
 	placeSalloc()();
@@ -242,7 +242,7 @@ test('acquire on Slurm cancels an abandoned job as soon as the controller is bac
 			hint: expect.stringContaining('scancel 7') as string,
 		});
 	}
-}, 20_000);
+});
 
 test('acquire on Slurm resubmits a request that the controller has lost', async () => {
 	writeFileSync(
@@ -304,7 +304,7 @@ echo "salloc: Granted job allocation 7" >&2
 	expect(granted).toMatchObject({kind: 'granted', leaseId: '7'});
 	expect(said.map(({kind}) => kind)).toEqual(['waiting', 'rejoined']);
 	expect(existsSync(killed!)).toBe(false);
-}, 10_000);
+});
 
 test('acquire on Slurm never cancels a job of another user that has reused the job id', async () => {
 	const lose = placeLostSalloc(contactLost);
@@ -329,7 +329,7 @@ test('acquire on Slurm never cancels a job of another user that has reused the j
 		},
 	});
 	expect([outcome, ran]).toEqual([{kind: 'gave-up', reason: 'aborted'}, []]);
-}, 10_000);
+});
 
 const root = {account: 'root', uid: 0, label: 'root'};
 

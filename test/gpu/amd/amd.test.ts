@@ -3,6 +3,7 @@ import {expect, test, vi} from 'vitest';
 import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
 import {createAmdProvider} from '../../../source/gpu/amd/amd.js';
 import type {RunTool} from '../../../source/gpu/tool/tool.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {describeProcesses, monotonicMs, users} from '../nvidia/set-up.js';
 import {busy, goodAnswers, idle, json, listOf, metricOf, observe, setUp, staticOf} from './set-up.js';
 
@@ -249,7 +250,7 @@ test('closing the AMD provider ends a running scan', async () => {
 		async () => {
 			expect(await stub.calls()).toHaveLength(4);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	await provider.close?.();
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});

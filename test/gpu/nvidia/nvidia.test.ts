@@ -8,6 +8,7 @@ import {gpuFields, readDriverMajor} from '../../../source/gpu/nvidia/fields.js';
 import {createNvidiaProvider} from '../../../source/gpu/nvidia/nvidia.js';
 import type {RunTool} from '../../../source/gpu/tool/tool.js';
 import {runTool} from '../../../source/host/tool/spawn.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {fixture} from '../fixture.js';
 import {describeProcesses, good, monotonicMs, observe, setUp, users} from './set-up.js';
 
@@ -141,7 +142,7 @@ test('closing the NVIDIA provider ends a running scan', async () => {
 		async () => {
 			expect(await stub.calls()).toHaveLength(2);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	await provider.close?.();
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});

@@ -2,6 +2,7 @@ import {expect, test, vi} from 'vitest';
 import {startEarly} from '../../../source/gpu/tool/early-tool.js';
 import type {RunTool, ToolOutcome} from '../../../source/gpu/tool/tool.js';
 import {runTool} from '../../../source/host/tool/spawn.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {monotonicMs} from '../nvidia/set-up.js';
 
 const call = {command: 'tool', args: ['-a']};
@@ -25,7 +26,7 @@ test('startEarly runs the GPU tool again if the early run is too old', async () 
 		() => {
 			expect(run).toHaveBeenCalledTimes(1);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	now = 1500;
 	expect(await early.run('tool', ['-a'], options)).toMatchObject({stdout: 'later'});

@@ -11,6 +11,7 @@ import {onTestFinished, vi} from 'vitest';
 import type {Liveness, ProcessIdentity} from '../../../source/core/model/types.js';
 import type {JobEnd} from '../../../source/host/job/job.js';
 import {liveness} from '../../../source/host/process/processes.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {createFiles, createFilesIn} from '../temporary.js';
 import {openTerminal} from './_terminal.js';
 
@@ -86,7 +87,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 			detached: true,
 		});
 	const reports = () => readLines(in_('report')).map((line) => JSON.parse(line) as Report);
-	const when = async (event: Report['event'], timeoutMs = 20_000): Promise<Report> =>
+	const when = async (event: Report['event']): Promise<Report> =>
 		vi.waitFor(
 			() => {
 				const found = reports().find((report) => report.event === event);
@@ -96,7 +97,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 
 				return found;
 			},
-			{timeout: timeoutMs, interval: 10},
+			{timeout: patienceMs, interval: 10},
 		);
 	const signals = () => readLines(in_('signals'));
 
@@ -138,7 +139,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 						throw new Error(`The job was sent: ${signals().join(' ')}`);
 					}
 				},
-				{timeout: 20_000, interval: 10},
+				{timeout: patienceMs, interval: 10},
 			);
 		},
 		async heard(name: string) {
@@ -148,7 +149,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 						throw new Error(`The job was sent: ${signals().join(' ')}`);
 					}
 				},
-				{timeout: 20_000, interval: 10},
+				{timeout: patienceMs, interval: 10},
 			);
 		},
 		stop(exitCode = 0) {
@@ -189,7 +190,7 @@ export const becomes = async (state: Liveness, ...identities: readonly ProcessId
 				throw new Error(`They are: ${states.join(' ')}`);
 			}
 		},
-		{timeout: 20_000, interval: 10},
+		{timeout: patienceMs, interval: 10},
 	);
 };
 

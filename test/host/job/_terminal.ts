@@ -1,6 +1,7 @@
 import {stripVTControlCharacters} from 'node:util';
 import {type IPty, spawn} from '@lydell/node-pty';
 import {onTestFinished, vi} from 'vitest';
+import {patienceMs} from '../../_helpers/eventually.js';
 
 type TerminalOptions = {
 	readonly command: string;
@@ -35,7 +36,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 			pty.write(keys);
 		},
 		/** Waits until the terminal shows this text after the previous match. Returns the output up to the end of the match. */
-		async shows(expected: string, timeoutMs = 20_000): Promise<string> {
+		async shows(expected: string): Promise<string> {
 			return vi.waitFor(
 				() => {
 					const shown = stripVTControlCharacters(output);
@@ -48,7 +49,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 					read = at + expected.length;
 					return part;
 				},
-				{timeout: timeoutMs, interval: 10},
+				{timeout: patienceMs, interval: 10},
 			);
 		},
 		/** Returns the output since the last match. */
@@ -62,7 +63,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 
 					return exitCode;
 				},
-				{timeout: 20_000, interval: 10},
+				{timeout: patienceMs, interval: 10},
 			);
 		},
 		/** Closes the terminal. The kernel sends SIGHUP only to the session leader. */

@@ -2,6 +2,7 @@ import {readFile} from 'node:fs/promises';
 import process from 'node:process';
 import {expect, test, vi} from 'vitest';
 import {liveness} from '../../../source/host/process/processes.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {becomes, createStage, gone, type Stage} from './_stage.js';
 
 /**
@@ -84,7 +85,7 @@ const expectToOutlive = async (stage: Stage, line: string) => {
 		async () => {
 			expect(await ignoresHangUp(job.pid)).toBe(true);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	terminal.hangUp();
 	await gone({pid: terminal.pid});

@@ -9,6 +9,7 @@ import {checkCommand, lookUpCommand} from '../../../source/host/tool/command.js'
 import {spawnJob} from '../../../source/host/job/spawn.js';
 import {readStat} from '../../../source/host/process/proc.js';
 import {liveness, ownIdentity} from '../../../source/host/process/processes.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {createFiles} from '../temporary.js';
 import {createStage, gone} from './_stage.js';
 
@@ -112,7 +113,7 @@ test('a full output pipe never makes a write of the job fail', async () => {
 			expect(readStat(head)).toMatchObject({comm: 'head', state: 'S'});
 			expect(readFileSync(`/proc/${head}/wchan`, 'utf8')).toMatch(/pipe/v);
 		},
-		{timeout: 20_000, interval: 10},
+		{timeout: patienceMs, interval: 10},
 	);
 	stage.stop();
 	// The count includes two lines of the wrapper.

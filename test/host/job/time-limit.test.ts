@@ -7,6 +7,7 @@ import {bearersOf, isRunning, listProcesses, signalOne} from '../../../source/ho
 import {afterSeconds, endChild} from '../../../source/host/job/time-limit.js';
 import {liveness} from '../../../source/host/process/processes.js';
 import {runTool} from '../../../source/host/tool/spawn.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {identityOf} from '../../_helpers/machine/identity-of.js';
 import {becomes, createStage, gone} from './_stage.js';
 
@@ -62,7 +63,7 @@ test('the time limit ends every child process of the job', async () => {
 		() => {
 			expect([stage.lines('pids').length, stage.lines('marks').length]).toEqual([5, 1]);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	const started = pidsIn(stage.lines('pids'));
 	expect(await exit).toEqual([124, null]);
@@ -82,7 +83,7 @@ test('the time limit ends daemons that the job has started', async () => {
 		() => {
 			expect(stage.lines('up')).toEqual(['1']);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	const [daemon = {pid: 0}] = pidsIn(stage.lines('pids'));
 	expect(listProcesses().get(daemon.pid)?.parentPid).not.toBe(job.pid);
@@ -147,7 +148,7 @@ test('time during which Ctrl-Z stops the job counts toward the time limit', asyn
 	await terminal.shows('shell> ');
 	// The shell waits only for the wrapper.
 	await becomes('stopped', {pid: wrapper}, job);
-	await vi.waitUntil(() => performance.now() > startedAt + 600, {timeout: 5000});
+	await vi.waitUntil(() => performance.now() > startedAt + 600, {timeout: patienceMs});
 	expect(stage.reports()).toHaveLength(1);
 	terminal.type('fg\r');
 	await stage.when('timeout');

@@ -9,6 +9,7 @@ import {afterEach, expect, test, vi} from 'vitest';
 import type {ProcessIdentity} from '../../../source/core/model/types.js';
 import {parseStat, readStat} from '../../../source/host/process/proc.js';
 import {liveness, ownIdentity} from '../../../source/host/process/processes.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {cpuMsOf} from '../../_helpers/program/timed.js';
 import {createFiles} from '../temporary.js';
 import {identityOf} from '../../_helpers/machine/identity-of.js';
@@ -35,7 +36,7 @@ const becomes = async (identity: ProcessIdentity, expected: string) =>
 		() => {
 			expect(liveness([identity])).toEqual([expected]);
 		},
-		{timeout: 20_000, interval: 10},
+		{timeout: patienceMs, interval: 10},
 	);
 
 /** Returns the pid of the first child of a process. */
@@ -46,7 +47,7 @@ const childOf = async (pid: number): Promise<number> =>
 			expect(text).not.toBe('');
 			return Number(text.split(' ', 1)[0]);
 		},
-		{timeout: 20_000, interval: 10},
+		{timeout: patienceMs, interval: 10},
 	);
 
 /** Whether the kernel has time namespaces, which exist since Linux 5.6. */
@@ -111,7 +112,7 @@ test.skipIf(!hasPython)('liveness reports a process as alive while any of its th
 		() => {
 			expect(readStat(child.pid ?? 0)).toMatchObject({state: 'Z'});
 		},
-		{timeout: 10_000},
+		{timeout: patienceMs},
 	);
 	expect(liveness([identity])).toEqual(['alive']);
 	child.kill('SIGKILL');

@@ -8,6 +8,7 @@ import {build} from 'esbuild';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {liveness} from '../../../source/host/process/processes.js';
 import {runTool, supervise} from '../../../source/host/tool/spawn.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {createFiles} from '../temporary.js';
 
 const timeoutMs = 10_000;
@@ -20,7 +21,7 @@ const expectGone = async (pid: number) =>
 		() => {
 			expect(liveness([{pid}])).toEqual(['dead']);
 		},
-		{timeout: 5000},
+		{timeout: patienceMs},
 	);
 
 test('runTool returns both outputs and the exit code', async () => {

@@ -142,9 +142,7 @@ async function play(
 	}
 
 	const requests = Array.from({length: requestCount}, (_, index) => request(`r${round}-${index}`));
-	await expect
-		.poll(async () => (await notesOn('near')).waiting + (await notesOn('far')).waiting, {timeout: 60_000})
-		.toBe(requestCount);
+	await expect.poll(async () => (await notesOn('near')).waiting + (await notesOn('far')).waiting).toBe(requestCount);
 	const over = new AbortController();
 	const doubles: string[] = [];
 	const watch = async (): Promise<void> => {
@@ -160,9 +158,7 @@ async function play(
 	if (phase === 'moving') {
 		await boxes.far.run('release');
 		// Other hosts are first asked ten seconds after a request. When the first request leaves, all of them move.
-		await expect
-			.poll(async () => (await notesOn('near')).waiting < requestCount, {timeout: 60_000, interval: 5})
-			.toBe(true);
+		await expect.poll(async () => (await notesOn('near')).waiting < requestCount, {interval: 5}).toBe(true);
 	}
 
 	for (const victim of victims) {
@@ -174,7 +170,7 @@ async function play(
 	await Promise.all([boxes.near.run('release'), boxes.far.run('release')]);
 	await Promise.all(requests.map(async ({ended}) => ended));
 	await expect
-		.poll(async () => [await notesOn('near'), await notesOn('far')], {timeout: 60_000, interval: 200})
+		.poll(async () => [await notesOn('near'), await notesOn('far')], {interval: 200})
 		.toEqual([
 			{held: [], waiting: 0},
 			{held: [], waiting: 0},
@@ -204,18 +200,13 @@ test.each<[phase: 'waiting' | 'moving', victims: readonly Victim[]]>([
 	['moving', ['store of far', 'client', 'connection']],
 ])(
 	`while requests are %s, SIGKILL of %j starts no job twice and leaves no queue entry or held GPU (CHAOS_SEED=${seed})`,
-	{timeout: 240_000},
 	async (phase, victims) => {
 		await play(started().length + victims.length * 100 + phase.length, victims, phase, seed);
 	},
 );
 
-test(
-	'a request that waits with `run --on any` moves to a free host and runs its job exactly once',
-	{timeout: 240_000},
-	async () => {
-		const before = started().length;
-		await play(9999, [], 'moving', seed);
-		expect(started().length - before).toBe(requestCount);
-	},
-);
+test('a request that waits with `run --on any` moves to a free host and runs its job exactly once', async () => {
+	const before = started().length;
+	await play(9999, [], 'moving', seed);
+	expect(started().length - before).toBe(requestCount);
+});

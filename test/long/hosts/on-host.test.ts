@@ -133,15 +133,15 @@ test.each(['not shared', 'shared'])(
 
 		await boxes.far.run('reserve -g 3 -d 1h');
 		const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
-		await eventually(async () => (await heldOn(boxes.far)) === 4, 20_000);
+		await eventually(async () => (await heldOn(boxes.far)) === 4);
 		const waiter = start(here, 'run --on far -g 2 -- true', environment);
-		await eventually(async () => (await peek(boxes.far)).queue.length === 1, 20_000);
+		await eventually(async () => (await peek(boxes.far)).queue.length === 1);
 		for (const {pid} of [job, waiter]) {
 			process.kill(Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()), 'SIGKILL');
 		}
 
 		await Promise.all([job.ended, waiter.ended]);
-		await eventually(async () => (await heldOn(boxes.far)) === 3 && (await peek(boxes.far)).queue.length === 0, 30_000);
+		await eventually(async () => (await heldOn(boxes.far)) === 3 && (await peek(boxes.far)).queue.length === 0);
 		await boxes.far.run('release');
 	},
 );

@@ -23,7 +23,7 @@ export function clusterOfFile(options?: Parameters<typeof startSlurm>[0]): Clust
 		box = createBox({...slurm.environment, CANHAZGPU_ENGINE: 'slurm'});
 		chmodSync(box.home, 0o755);
 		// Slurm is downloaded if it is not installed.
-	}, 300_000);
+	});
 
 	afterEach(async () => {
 		await slurm.clear();

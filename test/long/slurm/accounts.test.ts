@@ -17,7 +17,7 @@ test('report on Slurm counts the GPU hours of ended jobs', async () => {
 	slurm().run('srun', '--gres=gpu:1', '--job-name=plain', 'true');
 	expect((await box().run('run -- false')).exitCode).toBe(1);
 	slurm().run('srun', 'true');
-	await eventually(() => endedJobs() === 4, 60_000);
+	await eventually(() => endedJobs() === 4);
 
 	const {users, ...report} = JSON.parse((await box().run('report --days 1 --json')).stdout) as Row & {
 		readonly users: readonly Row[];
@@ -59,5 +59,5 @@ test('report on Slurm exits with 4 while the database is down, and other command
 	await eventually(async () => {
 		const {stdout: json} = await box().run('report --days 1 --json');
 		return json.includes('"total_reservations": 7');
-	}, 60_000);
-}, 200_000);
+	});
+});

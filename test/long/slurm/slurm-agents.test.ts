@@ -40,7 +40,7 @@ test('agents see, reserve, renew, wait for and release GPUs of Slurm', async () 
 			},
 		},
 	);
-	await eventually(() => progress.length > 0, 30_000);
+	await eventually(() => progress.length > 0);
 	expect(progress[0]).toMatch(/^Waiting for 3 GPUs: position 1 of 1, got 0\/3, /v);
 	expect((await agent.call('gpu_why')).words).toMatch(/^#1 root waits for 3 GPUs, /v);
 	expect((await agent.call('gpu_release', {lease_id: id})).words).toBe('Released 2 GPU(s): [0 1].');
@@ -63,10 +63,10 @@ test('a wait that the client cancels leaves no job in Slurm', async () => {
 	const waiting = agent.call('gpu_reserve', {detached: true, wait_seconds: 120}, {signal: cancelled.signal});
 	const failed = expect(waiting).rejects.toThrow();
 	const pending = (): string => slurm().run('squeue', '--noheader', '--states=PENDING', '--format', '%i');
-	await eventually(() => pending() !== '', 30_000);
+	await eventually(() => pending() !== '');
 	cancelled.abort();
 	await failed;
-	await eventually(() => pending() === '', 30_000);
+	await eventually(() => pending() === '');
 });
 
 test('agents start, follow, read and cancel jobs of Slurm', async () => {
@@ -81,13 +81,13 @@ test('agents start, follow, read and cancel jobs of Slurm', async () => {
 	const {job_id: id} = submitted.json as {readonly job_id: string};
 	const stateOf = async (): Promise<unknown> =>
 		((await agent.call('gpu_job', {job_id: id})).json as readonly Row[])[0]!['state'];
-	await eventually(async () => (await stateOf()) === 'running', 30_000);
+	await eventually(async () => (await stateOf()) === 'running');
 	expect((await agent.call('gpu_job')).words).toMatch(/^Job \d+ is RUNNING/v);
-	await eventually(async () => (await agent.call('gpu_logs', {job_id: id})).words.includes('hello on 0,1'), 30_000);
+	await eventually(async () => (await agent.call('gpu_logs', {job_id: id})).words.includes('hello on 0,1'));
 	expect((await agent.call('gpu_cancel', {job_id: id})).words).toMatch(
 		/^Cancelled job \d+\. (?:It ends in a moment|Job \d+ is CANCELLED)/v,
 	);
-	await eventually(async () => (await stateOf()) === 'cancelled', 60_000);
+	await eventually(async () => (await stateOf()) === 'cancelled');
 	for (const tool of ['gpu_job', 'gpu_logs', 'gpu_cancel']) {
 		expectError(await agent.call(tool, {job_id: '99999'}), /99999/v);
 	}

@@ -35,7 +35,7 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 		expect(await textOf(7)).toMatch(/Free Nobody Use – Memory – GPU 3 of box2$/v);
 		expect(await textOf(9)).toMatch(/Drained Out of service for \d+s fan is dead, by root Use – /v);
 		const waiting = page.locator('#queue');
-		await waiting.getByText(/^waited .* · no GPUs free yet$/v).waitFor({timeout: 40_000});
+		await waiting.getByText(/^waited .* · no GPUs free yet$/v).waitFor();
 		expect(await waiting.innerText()).toContain('has 0 of 4 GPUs');
 		// The read-only page has no buttons.
 		expect(await page.getByRole('button', {name: /^(?:Reserve|Release|Extend|Leave)/v}).count()).toBe(0);
@@ -44,7 +44,9 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 
 		await page.goto(`${web.url}#/gpu/0`);
 		const drawer = page.getByRole('dialog');
-		await drawer.getByText('The processes on the GPUs of box1 and their utilization cannot be read from here.').waitFor();
+		await drawer
+			.getByText('The processes on the GPUs of box1 and their utilization cannot be read from here.')
+			.waitFor();
 		const job = /canhazgpu release --lease (?<job>\d+)/v.exec(await drawer.innerText())?.groups?.['job'];
 		expect(await drawer.locator('code').allTextContents()).toEqual([
 			`canhazgpu release --lease ${job}`,
@@ -65,12 +67,12 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 		slurm().run('scontrol', 'update', 'NodeName=box3', 'State=RESUME');
 		expect(await box().run(`release --lease ${job}`)).toMatchObject({exitCode: 0, stderr: ''});
 		await page.goto(`${web.url}#/`);
-		await waiting.getByText('Nobody waits.').waitFor({timeout: 30_000});
+		await waiting.getByText('Nobody waits.').waitFor();
 		await card(0).getByText('the big one').waitFor({state: 'detached'});
 		expect((await waiter.ended).exitCode).toBe(0);
 		const [first] = await askJson<readonly unknown[]>(web.port, '/api/status');
 		expect(first).toMatchObject({node: 'box1', node_gpu_id: 0});
-	}, 200_000);
+	});
 
 	test('offers actions for a number of GPUs and for whole jobs, but not for chosen GPUs', async () => {
 		const runtime = createRuntimeDirectory();
@@ -100,5 +102,5 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 		await page.locator('.act-done').getByText('Released GPUs 0,1').waitFor();
 		expect(slurm().run('squeue', '--noheader')).toBe('');
 		expect(problems).toEqual([]);
-	}, 200_000);
+	});
 });

@@ -70,7 +70,7 @@ test('the Redis store accepts any answer of a fake server or fails with a clear 
 			),
 		},
 	);
-}, 120_000);
+});
 
 test.each(
 	firstCase([

@@ -81,30 +81,26 @@ const jobsOf = async (world: World) =>
 		(record) => record.kind === 'job' && [record.number, record.job.state, record.job.reason],
 	);
 
-test(
-	'after Redis lost its data, a job still waits for a running job, but is cancelled if it waits for an ended job',
-	{timeout: 60_000},
-	async () => {
-		const {world, keep, wait, restartEmpty} = await start();
-		// The wrapper of a job that has ended is gone.
-		const over = await keep([], false);
-		const running = await keep([]);
-		const [hopeless, patient] = [await keep(['1', '2']), await keep(['2'])];
-		const waits = [wait(hopeless), wait(patient)];
-		await over.update((job, now) => ended(job, {exitCode: 0}, now));
-		await restartEmpty();
-		// The records of the jobs that have not ended are back soon.
-		await expect
-			.poll(async () => (await jobsOf(world)).map((job) => (job === false ? undefined : job[0])), {timeout: 10_000})
-			.toEqual([2, 3, 4]);
-		expect(await waits[0]).toBe(false);
-		await sleep(100);
-		expect(await jobsOf(world)).toEqual([
-			[2, 'pending', undefined],
-			[3, 'cancelled', 'job 1 is unknown, because its record was lost'],
-			[4, 'pending', undefined],
-		]);
-		await running.update((job, now) => ended(job, {exitCode: 0}, now));
-		expect(await waits[1]).toBe(true);
-	},
-);
+test('after Redis lost its data, a job still waits for a running job, but is cancelled if it waits for an ended job', async () => {
+	const {world, keep, wait, restartEmpty} = await start();
+	// The wrapper of a job that has ended is gone.
+	const over = await keep([], false);
+	const running = await keep([]);
+	const [hopeless, patient] = [await keep(['1', '2']), await keep(['2'])];
+	const waits = [wait(hopeless), wait(patient)];
+	await over.update((job, now) => ended(job, {exitCode: 0}, now));
+	await restartEmpty();
+	// The records of the jobs that have not ended are back soon.
+	await expect
+		.poll(async () => (await jobsOf(world)).map((job) => (job === false ? undefined : job[0])))
+		.toEqual([2, 3, 4]);
+	expect(await waits[0]).toBe(false);
+	await sleep(100);
+	expect(await jobsOf(world)).toEqual([
+		[2, 'pending', undefined],
+		[3, 'cancelled', 'job 1 is unknown, because its record was lost'],
+		[4, 'pending', undefined],
+	]);
+	await running.update((job, now) => ended(job, {exitCode: 0}, now));
+	expect(await waits[1]).toBe(true);
+});

@@ -278,7 +278,7 @@ describe('an open SQLite pool', () => {
 		await store.commit(plan({writes: [leaseWrite(0)], event: {kind: 'granted', gpus: [0]}}));
 		await eventually(() => heard.includes('changed granted'));
 		writeFileSync(file, older);
-		await eventually(() => heard.includes('restored'), 40_000);
+		await eventually(() => heard.includes('restored'));
 		expect((await store.read()).gpus[0]?.kind).toBe('free');
 	});
 

@@ -97,7 +97,7 @@ test("a terminal's stop signal never stops a background process inside a SQLite 
 	}
 
 	await store.close();
-}, 60_000);
+});
 
 test('if many processes create the same SQLite pool at the same time, only one of them succeeds', async () => {
 	const file = newFile();

@@ -4,6 +4,7 @@ import {firstLine, useScroll} from '../../../source/tui/panels/shared/panel-fram
 import {createStateStore} from '../../../source/tui/state/store.js';
 import {StoreContext} from '../../../source/tui/state/use-monitor.js';
 import {Label} from '../../../source/tui/widgets/label.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {stateOf} from '../_harness.js';
 import {createBox} from '../_world.js';
 
@@ -39,7 +40,7 @@ test('useScroll shows the last lines of a panel that is scrolled too far, and co
 		() => {
 			expect(store.getState().panels.scroll.events).toBe(1);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	unmount();
 });

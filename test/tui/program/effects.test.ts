@@ -127,10 +127,10 @@ slowTest('the key R reserves the GPU of a process, and the key K ends the proces
 
 	// SIGKILL ends the GPU tool.
 	await stub.answer({gpus: {before: 'kill -9 $$'}, processes: {before: 'kill -9 $$'}});
-	const failed = await top.waitFor('SCAN FAILED', 15_000);
+	const failed = await top.waitFor('SCAN FAILED');
 	expect(failed.at(-1)).toMatch(/ q Quit$/v);
 	await stub.answer({gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout: fixture('processes/none.csv')}});
-	await top.waitFor((screen) => !screen.includes('FAILED'), 15_000);
+	await top.waitFor((screen) => !screen.includes('FAILED'));
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
 	expect(top.isAlternate()).toBe(false);

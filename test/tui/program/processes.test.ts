@@ -61,7 +61,7 @@ test('the process tree shows a process below its parent, and the key K ends only
 	await top.waitFor(`Send SIGTERM to process ${child}?`);
 	top.write('y');
 	await top.waitFor(`sent SIGTERM to process ${child}`);
-	await expect.poll(() => isAlive(child), {timeout: 10_000}).toBe(false);
+	await expect.poll(() => isAlive(child)).toBe(false);
 	expect(isAlive(parent)).toBe(true);
 	top.write('q');
 	await top.exit;
@@ -81,7 +81,7 @@ test('the key K with two tagged processes asks once and ends both', async () => 
 	await top.waitFor(/Send SIGTERM to 2 processes\?/v);
 	top.write('y');
 	await top.waitFor(/sent SIGTERM to (?:2 )?processes/v);
-	await expect.poll(() => isAlive(child) || isAlive(parent), {timeout: 10_000}).toBe(false);
+	await expect.poll(() => isAlive(child) || isAlive(parent)).toBe(false);
 	top.write('q');
 	await top.exit;
 });

@@ -29,7 +29,7 @@ test('the first start of top without a pool shows simulated GPUs, runs commands 
 		box.remove();
 	});
 	const top = startTop(box, {shell: 'echo before; "$@"; echo "after $?"; stty -a'});
-	const opened = await top.waitFor(isShown(8), 5000);
+	const opened = await top.waitFor(isShown(8));
 	expect(top.isAlternate()).toBe(true);
 	expect(top.isCursorShown()).toBe(false);
 	expect(opened[0]).toMatch(
@@ -49,7 +49,7 @@ test('the first start of top without a pool shows simulated GPUs, runs commands 
 	]);
 	expect((await box.run('release')).exitCode).toBe(0);
 	await top.waitFor('Free 8  Mine 0');
-	await top.waitFor((screen) => !screen.includes('Created a private pool'), 15_000);
+	await top.waitFor((screen) => !screen.includes('Created a private pool'));
 
 	top.write('q');
 	expect(await top.exit).toEqual({exitCode: 0, signal: undefined});

@@ -33,7 +33,7 @@ slowTest(
 		process.kill(scanner!, 'SIGKILL');
 		const living = monitors.filter(({pid}) => pid !== scanner);
 		const scansBefore = scans().length;
-		await Promise.all(living.map(async (monitor) => monitor.waitFor(hasSeen(scansBefore + 4), 8000)));
+		await Promise.all(living.map(async (monitor) => monitor.waitFor(hasSeen(scansBefore + 4))));
 		expect(askers().size).toBe(2);
 		box.remove();
 	},

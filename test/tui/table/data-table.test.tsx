@@ -5,6 +5,7 @@ import {expect, test, vi} from 'vitest';
 import {createMouseTargets, MouseContext} from '../../../source/tui/mouse/mouse-context.js';
 import {blockWidthOf, DataTable, type CellProperties, type DataColumn} from '../../../source/tui/table/data-table.js';
 import {Label} from '../../../source/tui/widgets/label.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {drawn, lines, painted} from '../_drawn.js';
 
 type Job = {readonly id: number; readonly owner: string; readonly note?: string};
@@ -152,7 +153,7 @@ test('DataTable reports clicks on rows and on column titles', async () => {
 		() => {
 			expect(click(5, 1)).toBe(true);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	expect([click(5, 2), click(22, 1), click(22, 2)]).toEqual([true, true, true]);
 	expect(clicked).toEqual([0, 1, 2, 3]);
@@ -175,7 +176,7 @@ test('DataTable does not handle a click below the last row', async () => {
 		() => {
 			expect(click(2)).toBe(true);
 		},
-		{timeout: 20_000},
+		{timeout: patienceMs},
 	);
 	expect(onRow).toHaveBeenCalledExactlyOnceWith(3);
 	expect(click(3)).toBe(false);

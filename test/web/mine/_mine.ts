@@ -188,7 +188,7 @@ export async function startSshTunnel(
 		])) as [string];
 		socket.destroy();
 		return kind === 'connected';
-	}, 20_000);
+	});
 	return {
 		url: `http://localhost:${port}/`,
 		async close() {

@@ -105,8 +105,8 @@ describe.skipIf(!canBeOthers)('web --mine with jobs of several accounts', () => 
 		);
 		expect(performance.now() - began).toBeLessThan(10_000);
 		expect(await job(id)).toMatchObject({state: 'running'});
-		await eventually(async () => (await job(id))?.['state'] === 'cancelled', 50_000);
-	}, 90_000);
+		await eventually(async () => (await job(id))?.['state'] === 'cancelled');
+	});
 
 	test.each([
 		['alice', alice, mallory],

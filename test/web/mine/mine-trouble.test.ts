@@ -41,7 +41,7 @@ const fates: readonly CommitFate[] = [
 
 describe('web --mine when answers of Redis are lost', () => {
 	for (const fate of fates) {
-		slowTest(`reserves once and tells the page if a commit ${fate}`, {timeout: 60_000}, async () => {
+		slowTest(`reserves once and tells the page if a commit ${fate}`, async () => {
 			const box = await freshRedisBox(redis.port, 4);
 			const proxy = await openRequestProxy(redis.port);
 			onTestFinished(async () => proxy.close());
@@ -62,7 +62,7 @@ describe('web --mine when answers of Redis are lost', () => {
 	}
 });
 
-slowTest('web --mine tells the page that Redis is down, and recovers by itself', {timeout: 60_000}, async () => {
+slowTest('web --mine tells the page that Redis is down, and recovers by itself', async () => {
 	const box = await freshRedisBox(redis.port, 4);
 	const {page, mine} = await start(box);
 	await redis.kill();
@@ -77,55 +77,51 @@ slowTest('web --mine tells the page that Redis is down, and recovers by itself',
 	expect((await leases(box)).length).toBe(1);
 });
 
-slowTest(
-	'a web --mine that is killed during a request has reserved once or not at all',
-	{timeout: 120_000},
-	async () => {
-		const box = await freshEmbeddedBox(4);
-		const seen = new Set<string>();
-		for (const afterMs of [0, 2, 5, 8, 12, 20, 30, 45, 70, 120]) {
-			const runtime = createRuntimeDirectory();
-			onTestFinished(runtime.remove);
-			const mine = await startMine(box, runtime.directory);
-			const page = await signIn(mine);
-			const request = {id: crypto.randomUUID(), count: 2, duration: '1h'};
-			const ask = async (): Promise<number | 'no answer'> => {
-				try {
-					const {status} = await page.act('reserve', request);
-					return status;
-				} catch {
-					return 'no answer';
-				}
-			};
+slowTest('a web --mine that is killed during a request has reserved once or not at all', async () => {
+	const box = await freshEmbeddedBox(4);
+	const seen = new Set<string>();
+	for (const afterMs of [0, 2, 5, 8, 12, 20, 30, 45, 70, 120]) {
+		const runtime = createRuntimeDirectory();
+		onTestFinished(runtime.remove);
+		const mine = await startMine(box, runtime.directory);
+		const page = await signIn(mine);
+		const request = {id: crypto.randomUUID(), count: 2, duration: '1h'};
+		const ask = async (): Promise<number | 'no answer'> => {
+			try {
+				const {status} = await page.act('reserve', request);
+				return status;
+			} catch {
+				return 'no answer';
+			}
+		};
 
-			const asked = ask();
-			await new Promise((resolve) => {
-				setTimeout(resolve, afterMs);
-			});
-			await mine.end('SIGKILL');
-			const answer = await asked;
-			const held = await leases(box);
-			expect([afterMs, answer, held.length]).toEqual([afterMs, answer, answer === 200 ? 1 : expect.toBeOneOf([0, 1])]);
-			seen.add(`${answer} ${held.length}`);
-			const next = await startMine(box, runtime.directory);
-			const late = await askSocket(next.socketPath, '/api/act/reserve', {
-				method: 'POST',
-				headers: {authorization: `Bearer ${page.token}`},
-				body: JSON.stringify(request),
-			});
-			expect(late.status).toBe(401);
-			await next.end('SIGKILL');
-			expect(await leases(box)).toEqual(held);
-			await box.run('release');
-		}
+		const asked = ask();
+		await new Promise((resolve) => {
+			setTimeout(resolve, afterMs);
+		});
+		await mine.end('SIGKILL');
+		const answer = await asked;
+		const held = await leases(box);
+		expect([afterMs, answer, held.length]).toEqual([afterMs, answer, answer === 200 ? 1 : expect.toBeOneOf([0, 1])]);
+		seen.add(`${answer} ${held.length}`);
+		const next = await startMine(box, runtime.directory);
+		const late = await askSocket(next.socketPath, '/api/act/reserve', {
+			method: 'POST',
+			headers: {authorization: `Bearer ${page.token}`},
+			body: JSON.stringify(request),
+		});
+		expect(late.status).toBe(401);
+		await next.end('SIGKILL');
+		expect(await leases(box)).toEqual(held);
+		await box.run('release');
+	}
 
-		// Both outcomes occurred.
-		expect([...seen].some((way) => way.startsWith('no answer'))).toBe(true);
-		expect(seen).toContain('200 1');
-	},
-);
+	// Both outcomes occurred.
+	expect([...seen].some((way) => way.startsWith('no answer'))).toBe(true);
+	expect(seen).toContain('200 1');
+});
 
-slowTest('a queue entry of web --mine ends when the server ends by SIGTERM or SIGKILL', {timeout: 60_000}, async () => {
+slowTest('a queue entry of web --mine ends when the server ends by SIGTERM or SIGKILL', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve --duration 1h');
 	for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -144,7 +140,7 @@ slowTest('a queue entry of web --mine ends when the server ends by SIGTERM or SI
 describe.skipIf(!canBeOthers)('other accounts', () => {
 	const accounts = accountsOfFile();
 
-	slowTest('cannot reach the socket of web --mine', {timeout: 60_000}, async () => {
+	slowTest('cannot reach the socket of web --mine', async () => {
 		await accounts.run(0, 'admin --gpus 2 --provider fake --store embedded');
 		const [node] = accounts.words;
 		const runtime = createRuntimeDirectory();

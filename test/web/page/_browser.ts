@@ -2,6 +2,7 @@ import {hostname} from 'node:os';
 import axe, {type AxeResults} from 'axe-core';
 import {chromium, type Browser, type Page} from 'playwright-core';
 import {afterAll, beforeAll, expect, onTestFinished} from 'vitest';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {findChromium} from '../../_helpers/packages/find-chromium.js';
 
 /** Undefined if there is no Chromium. The set-up has said so, and the tests are skipped. */
@@ -55,7 +56,7 @@ export async function openPage(
 	});
 	onTestFinished(async () => context.close());
 	const page = await context.newPage();
-	page.setDefaultTimeout(12_000);
+	page.setDefaultTimeout(patienceMs);
 	if (hasOwnClock) {
 		await page.clock.install();
 	}

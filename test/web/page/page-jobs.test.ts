@@ -100,7 +100,7 @@ describe.skipIf(chromiumProgram === undefined || !canBeOthers)('the jobs on the 
 		await page.getByRole('button', {name: 'End session'}).click();
 		await expect.poll(async () => page.locator('#view-jobs button').count()).toBe(0);
 		expect([problems, strangers]).toEqual([[], []]);
-	}, 180_000);
+	});
 
 	test('fit a phone and a wide screen, in the dark and the light theme, without problems found by axe', async () => {
 		const long = await submit(alice, '--begin 3h', 'sh', 'train.sh', '--data', `/data/${'very-long-name-'.repeat(20)}`);
@@ -117,5 +117,5 @@ describe.skipIf(chromiumProgram === undefined || !canBeOthers)('the jobs on the 
 				expect([width, theme, await overflow(page), await accessProblems(page, {})]).toEqual([width, theme, 0, []]);
 			}
 		}
-	}, 120_000);
+	});
 });

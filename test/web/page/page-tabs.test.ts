@@ -81,14 +81,11 @@ describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromiu
 		await second.locator('.tabs a[data-view="overview"]').click();
 		// A host is asked once a second while a page shows it.
 		await expect
-			.poll(
-				async () => {
-					const before = others.asked('good');
-					await second.waitForTimeout(2500);
-					return others.asked('good') - before;
-				},
-				{timeout: 20_000},
-			)
+			.poll(async () => {
+				const before = others.asked('good');
+				await second.waitForTimeout(2500);
+				return others.asked('good') - before;
+			})
 			.toBe(0);
 	});
 
@@ -106,14 +103,11 @@ describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromiu
 		await expect.poll(() => others.asked('good')).toBeGreaterThan(before + 2);
 		await third.close();
 		await expect
-			.poll(
-				async () => {
-					const known = others.asked('good');
-					await second.waitForTimeout(2500);
-					return others.asked('good') - known;
-				},
-				{timeout: 30_000},
-			)
+			.poll(async () => {
+				const known = others.asked('good');
+				await second.waitForTimeout(2500);
+				return others.asked('good') - known;
+			})
 			.toBe(0);
 		expect(await streamsOf(web)).toBe(1);
 		await isLive(second);

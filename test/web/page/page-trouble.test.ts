@@ -247,7 +247,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 		for (let from = 0; from < hostileCount; from += gpuCount) {
 			expect(await store.commit(hostilePlan(from, (await store.read()).now))).toBe('done');
 			const last = page.locator(`[data-gpu="${gpuCount - 1}"]`).locator('.note');
-			await expect.poll(async () => last.textContent(), {timeout: 10_000}).toBe(shown(from + gpuCount - 1));
+			await expect.poll(async () => last.textContent()).toBe(shown(from + gpuCount - 1));
 			expect(await made()).toEqual([undefined, 0]);
 		}
 

@@ -193,7 +193,7 @@ test('each command takes effect as often as its answer or error says, even if me
 	);
 	// The test proves nothing if a command never acts.
 	expect(Math.min(...worked.values()), JSON.stringify([...worked])).toBeGreaterThan(0);
-}, 120_000);
+});
 
 const lateByOne: Fate = {kind: 'late', after: 2};
 

@@ -66,133 +66,129 @@ const step = fc.record({
 	jump: fc.oneof({weight: 60, arbitrary: fc.constant(0)}, {weight: 1, arbitrary: fc.integer({min: -7200, max: 7200})}),
 });
 
-test(
-	'a reservation is never reclaimed if it was active within idle.after or a reading is unknown',
-	{timeout: 300_000},
-	async () => {
-		let reclaimed = 0;
-		await fc.assert(
-			fc.asyncProperty(fc.array(step, {minLength: 40, maxLength: 60}), fc.boolean(), async (steps, isWanted) => {
-				let store: (typeof steps)[number]['store'] = 'up';
-				let isRecorded = true;
-				const world = await createTestWorld({
-					gpuCount,
-					wrap: (memory) => ({
-						...memory,
-						async read(options) {
-							if (store === 'down') {
-								isRecorded = false;
-								throw new CanhazgpuError('store-unreachable', 'gone');
-							}
+test('a reservation is never reclaimed if it was active within idle.after or a reading is unknown', async () => {
+	let reclaimed = 0;
+	await fc.assert(
+		fc.asyncProperty(fc.array(step, {minLength: 40, maxLength: 60}), fc.boolean(), async (steps, isWanted) => {
+			let store: (typeof steps)[number]['store'] = 'up';
+			let isRecorded = true;
+			const world = await createTestWorld({
+				gpuCount,
+				wrap: (memory) => ({
+					...memory,
+					async read(options) {
+						if (store === 'down') {
+							isRecorded = false;
+							throw new CanhazgpuError('store-unreachable', 'gone');
+						}
 
-							return memory.read(options);
-						},
-						async commit(plan) {
-							if (store === 'conflicts') {
-								store = 'up';
-								return 'conflict';
-							}
+						return memory.read(options);
+					},
+					async commit(plan) {
+						if (store === 'conflicts') {
+							store = 'up';
+							return 'conflict';
+						}
 
-							const outcome = await memory.commit(plan);
-							if (store === 'loses the answer') {
-								throw new CanhazgpuError('store-unreachable', 'gone');
-							}
+						const outcome = await memory.commit(plan);
+						if (store === 'loses the answer') {
+							throw new CanhazgpuError('store-unreachable', 'gone');
+						}
 
-							return outcome;
-						},
-					}),
+						return outcome;
+					},
+				}),
+			});
+			await setPolicy(world, {
+				'idle.after': '10m',
+				'idle.grace': '5m',
+				'idle.when': isWanted ? 'wanted' : 'always',
+			});
+			await reserve(world, {requester: alice, count: 2, ids: [0, 1], durationSeconds: 240 * hour});
+			await reserve(world, {requester: alice, count: 1, ids: [2], durationSeconds: 240 * hour});
+			const observers = Array.from({length: 4}, () => createReclaimer(world));
+			/** The GPUs whose processes each observer has seen. */
+			const seenBy = observers.map(() => new Set<number>());
+			const leases: ReadonlyArray<readonly number[]> = [[0, 1], [2]];
+			/** When a scan last showed that the reservation was in use, in seconds of a clock that never steps. */
+			const busyAt = [0, 0];
+			const seenAt = [0, 0];
+			let isWaited = false;
+			for (const {seconds, gpus, observer, scan, waits, jump, ...rest} of steps) {
+				world.pass(seconds);
+				world.jump(jump);
+				if (waits === 'join' && !isWaited) {
+					await joinAs(world, {id: 'waiter'});
+					isWaited = true;
+				} else if (waits === 'leave') {
+					await world.memory.commit({...emptyPlan, writes: [{kind: 'leave', id: 'waiter'}]});
+					isWaited = false;
+				}
+
+				const readings = gpus.flatMap((kind, index) => {
+					const reading = kind === 'idle' ? idleReading(index) : usedReading(index);
+					const seen = faults[kind] === undefined ? reading : faults[kind](reading);
+					return seen === undefined ? [] : [observer === partialObserver ? {...seen, processes: undefined} : seen];
 				});
-				await setPolicy(world, {
-					'idle.after': '10m',
-					'idle.grace': '5m',
-					'idle.when': isWanted ? 'wanted' : 'always',
+				const nowMs = world.clock.monotonicMs();
+				const changes: Partial<Observation> =
+					scan === 'failed'
+						? {gpus: [], failure: {message: 'no answer'}}
+						: scan === 'partial'
+							? {isPartial: true}
+							: scan === 'posted'
+								? {isPosted: true}
+								: {};
+				const observation = observationOf(readings, {
+					takenAtMs: scan === 'old' ? nowMs - 6000 : nowMs,
+					...changes,
 				});
-				await reserve(world, {requester: alice, count: 2, ids: [0, 1], durationSeconds: 240 * hour});
-				await reserve(world, {requester: alice, count: 1, ids: [2], durationSeconds: 240 * hour});
-				const observers = Array.from({length: 4}, () => createReclaimer(world));
-				/** The GPUs whose processes each observer has seen. */
-				const seenBy = observers.map(() => new Set<number>());
-				const leases: ReadonlyArray<readonly number[]> = [[0, 1], [2]];
-				/** When a scan last showed that the reservation was in use, in seconds of a clock that never steps. */
-				const busyAt = [0, 0];
-				const seenAt = [0, 0];
-				let isWaited = false;
-				for (const {seconds, gpus, observer, scan, waits, jump, ...rest} of steps) {
-					world.pass(seconds);
-					world.jump(jump);
-					if (waits === 'join' && !isWaited) {
-						await joinAs(world, {id: 'waiter'});
-						isWaited = true;
-					} else if (waits === 'leave') {
-						await world.memory.commit({...emptyPlan, writes: [{kind: 'leave', id: 'waiter'}]});
-						isWaited = false;
+				const before = await world.memory.read();
+				({store} = rest);
+				isRecorded = true;
+				await observers[observer]!.look(before, observation);
+				store = 'up';
+				const after = await world.memory.read();
+				for (const [lease, ids] of leases.entries()) {
+					const isUnseen = (id: number): boolean =>
+						(observer === partialObserver && gpus[id] === 'idle') ||
+						(gpus[id] === 'hidden processes' && !seenBy[observer]!.has(id));
+					const isIdle = scan !== 'failed' && observer !== partialObserver && ids.every((id) => gpus[id] === 'idle');
+					/** Whether the observer can never see some of the processes. Such an observation says nothing. */
+					const isHidden =
+						scan !== 'failed' &&
+						ids.some((id) => isUnseen(id)) &&
+						ids.every((id) => gpus[id] === 'idle' || isUnseen(id));
+					const isGone = ids.every((id) => before.gpus[id]!.kind === 'leased' && after.gpus[id]!.kind === 'free');
+					if (isGone) {
+						reclaimed++;
+						expect(isIdle && scan === 'made').toBe(true);
+						expect(isWaited || !isWanted).toBe(true);
+						// A step of the store's clock adds less than the longest gap between scans, or the idle time starts again.
+						expect(nowMs / 1000 - busyAt[lease]!).toBeGreaterThanOrEqual(afterSeconds);
+						expect(nowMs / 1000 - seenAt[lease]!).toBeLessThanOrEqual(301);
 					}
 
-					const readings = gpus.flatMap((kind, index) => {
-						const reading = kind === 'idle' ? idleReading(index) : usedReading(index);
-						const seen = faults[kind] === undefined ? reading : faults[kind](reading);
-						return seen === undefined ? [] : [observer === partialObserver ? {...seen, processes: undefined} : seen];
-					});
-					const nowMs = world.clock.monotonicMs();
-					const changes: Partial<Observation> =
-						scan === 'failed'
-							? {gpus: [], failure: {message: 'no answer'}}
-							: scan === 'partial'
-								? {isPartial: true}
-								: scan === 'posted'
-									? {isPosted: true}
-									: {};
-					const observation = observationOf(readings, {
-						takenAtMs: scan === 'old' ? nowMs - 6000 : nowMs,
-						...changes,
-					});
-					const before = await world.memory.read();
-					({store} = rest);
-					isRecorded = true;
-					await observers[observer]!.look(before, observation);
-					store = 'up';
-					const after = await world.memory.read();
-					for (const [lease, ids] of leases.entries()) {
-						const isUnseen = (id: number): boolean =>
-							(observer === partialObserver && gpus[id] === 'idle') ||
-							(gpus[id] === 'hidden processes' && !seenBy[observer]!.has(id));
-						const isIdle = scan !== 'failed' && observer !== partialObserver && ids.every((id) => gpus[id] === 'idle');
-						/** Whether the observer can never see some of the processes. Such an observation says nothing. */
-						const isHidden =
-							scan !== 'failed' &&
-							ids.some((id) => isUnseen(id)) &&
-							ids.every((id) => gpus[id] === 'idle' || isUnseen(id));
-						const isGone = ids.every((id) => before.gpus[id]!.kind === 'leased' && after.gpus[id]!.kind === 'free');
-						if (isGone) {
-							reclaimed++;
-							expect(isIdle && scan === 'made').toBe(true);
-							expect(isWaited || !isWanted).toBe(true);
-							// A step of the store's clock adds less than the longest gap between scans, or the idle time starts again.
-							expect(nowMs / 1000 - busyAt[lease]!).toBeGreaterThanOrEqual(afterSeconds);
-							expect(nowMs / 1000 - seenAt[lease]!).toBeLessThanOrEqual(301);
-						}
-
-						// A partial scan says nothing about the reservation, and a scan that is too old can only end idle times.
-						if (!isIdle && !isHidden && isRecorded && scan !== 'partial') {
-							busyAt[lease] = nowMs / 1000;
-						}
-
-						if (scan === 'made' && isRecorded && !isHidden) {
-							seenAt[lease] = nowMs / 1000;
-						}
+					// A partial scan says nothing about the reservation, and a scan that is too old can only end idle times.
+					if (!isIdle && !isHidden && isRecorded && scan !== 'partial') {
+						busyAt[lease] = nowMs / 1000;
 					}
 
-					if (scan === 'made' || scan === 'old') {
-						for (const {index, processes} of readings) {
-							if (processes !== undefined) {
-								seenBy[observer]!.add(index);
-							}
+					if (scan === 'made' && isRecorded && !isHidden) {
+						seenAt[lease] = nowMs / 1000;
+					}
+				}
+
+				if (scan === 'made' || scan === 'old') {
+					for (const {index, processes} of readings) {
+						if (processes !== undefined) {
+							seenBy[observer]!.add(index);
 						}
 					}
 				}
-			}),
-			{numRuns: isLong ? 1000 : 60},
-		);
-		expect(reclaimed).toBeGreaterThan(0);
-	},
-);
+			}
+		}),
+		{numRuns: isLong ? 1000 : 60},
+	);
+	expect(reclaimed).toBeGreaterThan(0);
+});

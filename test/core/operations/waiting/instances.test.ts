@@ -354,7 +354,7 @@ test('random requests for MIG instances and whole GPUs never overtake or block e
 		),
 		{numRuns: 40},
 	);
-}, 120_000);
+});
 
 test('a waiting request gets a MIG instance that an administrator creates during the wait', async () => {
 	const {world, change} = await createBox();

@@ -215,7 +215,7 @@ test('random queue entries with different requirements are all served in order',
 		}),
 		{numRuns: 60},
 	);
-}, 120_000);
+});
 
 test('a queue entry gets only GPUs that meet its requirements', async () => {
 	await fc.assert(
@@ -244,7 +244,7 @@ test('a queue entry gets only GPUs that meet its requirements', async () => {
 		}),
 		{numRuns: 40},
 	);
-}, 60_000);
+});
 
 test('a queue entry waits while it is unknown whether any GPU meets its requirement', async () => {
 	const world = await createTestWorld({gpuCount});

@@ -267,7 +267,7 @@ test('an entry that can be served is never overtaken or blocked by an entry that
 		}),
 		{numRuns: 80},
 	);
-}, 120_000);
+});
 
 /** Creates a pool of three GPUs in which alice waits for all of them and holds 0 and 1. */
 async function waitForAll() {
