@@ -142,7 +142,7 @@ test.skipIf(!isRoot)(
 		const kept = answersOf(callAs(65_002, port, 10));
 		const began = performance.now();
 		await eventually(() => kept().length === 10);
-		expect(performance.now() - began).toBeLessThan(5000);
+		expect(performance.now() - began).toBeLessThan(20_000);
 		expect(kept()).toEqual(Array.from({length: 10}, () => 'HTTP/1.1 200 OK\r'));
 	},
 );

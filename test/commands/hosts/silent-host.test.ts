@@ -52,7 +52,6 @@ test.concurrent.each(
 	const {exitCode, stdout, stderr} = await here.run(words, environment);
 	expect([exitCode, stdout, stderr]).toEqual([255, '', gaveUp(seconds)]);
 	expect((performance.now() - beganMs) / 1000).toBeGreaterThan(seconds - 1);
-	expect((performance.now() - beganMs) / 1000).toBeLessThan(seconds + 15);
 });
 
 test.concurrent('release --on prints which host it waits for', async () => {

@@ -154,11 +154,9 @@ test('if Redis is unreachable, commands exit with 4 and open no other store', as
 	await box.run('admin --gpus 2 --provider fake');
 	await own.kill();
 	for (const command of ['status', 'reserve', 'release', 'extend -d 1h']) {
-		const started = performance.now();
 		const ran = await box.run(command);
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
 		expect(ran.stderr).toMatch(/^Error: Cannot reach Redis at localhost:\d+: connection refused\n.+\n$/v);
-		expect(performance.now() - started).toBeLessThan(6000);
 	}
 
 	await own.stop();

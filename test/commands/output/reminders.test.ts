@@ -5,6 +5,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import path from 'node:path';
 import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {createHost} from '../../../source/host/host.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -43,8 +44,12 @@ async function boxWithReminders(gpuCount: number) {
 test('three running jobs together send only one reminder about another reservation that ends soon', async () => {
 	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
-	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));
+	const job = ['run', '--', 'sh', '-c', 'until [ -e done ]; do sleep 0.05; done'];
+	const jobs = Array.from({length: 3}, () => start(box, job));
 	await eventually(() => reminders().length > 0);
+	// The other jobs check the reservation in the meantime.
+	await sleep(3000);
+	writeFileSync(path.join(box.home, 'done'), '');
 	for (const ended of await Promise.all(jobs.map(async (job) => job.ended))) {
 		expect(ended).toMatchObject({exitCode: 0, stderr: ''});
 	}

@@ -84,7 +84,5 @@ slowTest('admin --undrain and status report a drain record of the wrong type in 
 	expect((await box.run('status')).stdout).toContain('drained: the record of drained GPUs cannot be read');
 	client.disconnect();
 	await redis.kill();
-	const began = performance.now();
 	expect(await box.run('admin --drain 0')).toMatchObject({exitCode: 4, stdout: ''});
-	expect(performance.now() - began).toBeLessThan(6000);
 });

@@ -56,7 +56,7 @@ describe.each(
 	test('reserve exits with 3 when its --wait expires, and leaves no queue entry', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
-		const ran = await start(box, 'reserve --gpus 2 --wait 0.3s').ended;
+		const ran = await start(box, 'reserve --gpus 2 --wait 2s').ended;
 		expect(ran).toMatchObject({exitCode: 3, stdout: ''});
 		expect(ran.stderr).toMatch(/\nError: The GPUs did not become free in time\n/v);
 		const {queue, gpus} = await peek(box);

@@ -58,9 +58,7 @@ describe('while Redis is unreachable', () => {
 		await server.kill();
 		await waiter.says(/same position in the queue/v);
 		waiter.kill('SIGINT');
-		const asked = performance.now();
 		expect(await waiter.ended).toMatchObject({exitCode: 130});
-		expect(performance.now() - asked).toBeLessThan(10_000);
 		await server.restart();
 		// The queue entry of the ended process is removed at the next read.
 		expect(await box.run('queue')).toMatchObject({exitCode: 0, stdout: 'Nobody waits\n'});

@@ -10,7 +10,7 @@ import {slowTest} from '../../_helpers/slow.js';
 import {startSleeper} from './_sleeper.js';
 
 /** A job that outlasts the time limits below. */
-const slowJob = ['sh', '-c', 'echo $$ > pid; sleep 30'];
+const slowJob = ['sh', '-c', 'echo $$ > pid; sleep 600'];
 
 /** Replaces the path to the pool with a link to itself (ELOOP). Returns the undo. */
 function loop(box: Box): () => void {

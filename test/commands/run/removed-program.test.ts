@@ -58,7 +58,13 @@ test('a waiting run whose program was removed from disk still runs its job and n
 	const box = await freshEmbeddedBox(1);
 	const {run, remove, notices} = installed(box);
 	await box.run('reserve');
-	const waiter = run(['run', '--', 'sh', '-c', 'echo job ran; sleep 2; exit 7']);
+	const waiter = run([
+		'run',
+		'--',
+		'sh',
+		'-c',
+		'echo job ran; until grep -qs served notices; do sleep 0.05; done; exit 7',
+	]);
 	await waiter.says(/Waiting for 1 GPU/v);
 	await remove();
 	expect(await box.run('release')).toMatchObject({exitCode: 0});
@@ -86,7 +92,7 @@ slowTest('a waiting reserve --short whose program was removed from disk prints i
 slowTest('a run whose program was removed from disk sends reminders and enforces the time limit', async () => {
 	const box = await freshEmbeddedBox(2);
 	const {run, remove, notices} = installed(box);
-	const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
+	const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '15s', '--', 'sh', '-c', 'echo started; sleep 600']);
 	await eventually(() => wrapper.stdout() === 'started\n');
 	await remove();
 	await holdEnding(box, 1);

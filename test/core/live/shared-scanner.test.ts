@@ -90,7 +90,7 @@ test('another viewer starts to scan within seconds after the scanning viewer is 
 	const began = world.clock.monotonicMs();
 	const [first] = await scanTimes(watch(world), 2);
 	expect(first?.failure).toBeUndefined();
-	expect(world.clock.monotonicMs() - began).toBeLessThan(3000);
+	expect(world.clock.monotonicMs() - began).toBeLessThan(10_000);
 	expect(world.scans()).toBe(2);
 });
 

@@ -83,7 +83,7 @@ test.each(['5000\n', 'no such user\n', ''])('nameOf does not accept the `id` out
 
 test('nameOf and nameOfSync return the name that `id -un` prints, whatever USER contains', async () => {
 	const uid = process.getuid?.() ?? 0;
-	const {stdout} = await run('id', ['-un'], {timeoutMs: 5000});
+	const {stdout} = await run('id', ['-un'], {timeoutMs: 60_000});
 	const name = stdout.trim();
 	vi.stubEnv('USER', 'mallory');
 	vi.stubEnv('LOGNAME', 'mallory');

@@ -24,7 +24,7 @@ test('the time limit interrupts the job and ends the grace period as soon as the
 	const {value, ms} = await timed(once(stage.spawn(['timeout', '0.2', '--', 'sleep', '600']), 'exit'));
 	expect(value).toEqual([124, null]);
 	expect(ms).toBeGreaterThanOrEqual(200);
-	expect(ms).toBeLessThan(5000);
+	expect(ms).toBeLessThan(30_000);
 	expect(stage.reports().map(({event}) => event)).toEqual(['started', 'timeout', 'ended', 'released', 'exit']);
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout', signal: 'SIGINT'}});
 });
@@ -132,7 +132,7 @@ test('the time limit resumes a stopped job in order to end it', async () => {
 	await becomes('stopped', job);
 	const {value, ms} = await timed(exit);
 	expect(value).toEqual([124, null]);
-	expect(ms).toBeLessThan(10_000);
+	expect(ms).toBeLessThan(30_000);
 	await gone(...pidsIn(stage.lines('pids')));
 });
 

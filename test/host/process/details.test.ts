@@ -147,7 +147,7 @@ test('one call of ps finds the owners of several processes, and is repeated afte
 test('a command line that cannot be read delays a scan only briefly', async () => {
 	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
 	// Opening a pipe without a writer blocks.
-	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
+	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 60_000});
 	const run = vi.fn(runTool);
 	let now = 0;
 	const ask = describeIn(directory, {run, monotonicMs: () => now});
@@ -162,7 +162,7 @@ test('a command line that cannot be read delays a scan only briefly', async () =
 	expect(run).toHaveBeenCalledTimes(1);
 
 	await createFilesIn(directory, {'6/status': own, '6/stat': stat('fine'), '6/cmdline': 'fine\0'});
-	await runTool('rm', [`${directory}/5/cmdline`], {timeoutMs: 5000});
+	await runTool('rm', [`${directory}/5/cmdline`], {timeoutMs: 60_000});
 	now = 60_000;
 	const later = await ask([5, 6]);
 	expect(later.get(6)).toMatchObject({commandLine: 'fine'});

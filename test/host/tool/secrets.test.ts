@@ -32,7 +32,7 @@ test('runTool does not pass the Redis password to tools', async () => {
 	onTestFinished(() => {
 		vi.unstubAllEnvs();
 	});
-	const {stdout, exitCode} = await runTool('env', [], {timeoutMs: 5000});
+	const {stdout, exitCode} = await runTool('env', [], {timeoutMs: 60_000});
 	expect(exitCode).toBe(0);
 	expect(stdout).toContain('PATH=');
 	expect(stdout).toContain('LC_ALL=C\n');

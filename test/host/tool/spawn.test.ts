@@ -11,7 +11,7 @@ import {runTool, supervise} from '../../../source/host/tool/spawn.js';
 import {patienceMs} from '../../_helpers/eventually.js';
 import {createFiles} from '../temporary.js';
 
-const timeoutMs = 10_000;
+const timeoutMs = 60_000;
 
 const shell = async (script: string, options: Partial<Parameters<typeof runTool>[2]> = {}) =>
 	runTool('sh', ['-c', script], {timeoutMs, ...options});
@@ -76,7 +76,7 @@ test('runTool reports an invalid argument as a failure and does not throw', asyn
 test('runTool ends a hanging program and its child processes at the time limit', async () => {
 	const startedAt = performance.now();
 	const {failure, stdout, signal, ended} = await shell('sleep 600 & echo $! $$; wait', {timeoutMs: 300});
-	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(performance.now() - startedAt).toBeLessThan(30_000);
 	expect({failure, signal, ended}).toEqual({failure: 'timed-out', signal: 'SIGTERM', ended: undefined});
 	const pids = stdout.trim().split(' ').map(Number);
 	expect(pids).toHaveLength(2);
@@ -88,7 +88,7 @@ test('runTool kills a program that ignores SIGTERM', async () => {
 	const {failure, stdout, signal} = await shell('trap "" TERM; echo $$; while :; do sleep 0.05; done', {
 		timeoutMs: 300,
 	});
-	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(performance.now() - startedAt).toBeLessThan(30_000);
 	expect({failure, signal}).toEqual({failure: 'timed-out', signal: 'SIGKILL'});
 	await expectGone(Number(stdout));
 });
@@ -103,7 +103,7 @@ test('supervise abandons a program that survives SIGKILL', async () => {
 	const {ended, ...outcome} = await supervise(child, {timeoutMs: 100}, (signal) => {
 		signals.push(signal);
 	});
-	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(performance.now() - startedAt).toBeLessThan(30_000);
 	expect(outcome).toEqual({stdout: '', stderr: '', failure: 'timed-out'});
 	expect(signals).toEqual(['SIGTERM', 'SIGKILL']);
 	expect(liveness([{pid: child.pid ?? 0}])).toEqual(['alive']);
@@ -132,7 +132,7 @@ test('supervise does not keep this process running for an abandoned program', as
 	const parent = spawn(process.execPath, [path.join(directory, 'main.mjs')], {stdio: ['ignore', 'pipe', 'inherit']});
 	const [chunk] = (await once(parent.stdout, 'data')) as [Uint8Array];
 	const [failure, pid] = new TextDecoder().decode(chunk).trim().split(' ', 2);
-	const [exitCode] = (await once(parent, 'exit', {signal: AbortSignal.timeout(10_000)})) as [number];
+	const [exitCode] = (await once(parent, 'exit', {signal: AbortSignal.timeout(patienceMs)})) as [number];
 	process.kill(Number(pid), 'SIGKILL');
 	expect([failure, exitCode]).toEqual(['timed-out', 0]);
 });
@@ -140,7 +140,7 @@ test('supervise does not keep this process running for an abandoned program', as
 test('runTool does not wait for output of a grandchild', async () => {
 	const startedAt = performance.now();
 	const {stdout, exitCode} = await shell('sleep 600 & echo $!; exit 0');
-	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(performance.now() - startedAt).toBeLessThan(30_000);
 	expect(exitCode).toBe(0);
 	process.kill(Number(stdout), 'SIGKILL');
 });
@@ -174,7 +174,7 @@ test('runTool ends early when its signal aborts', async () => {
 	const running = shell('exec sleep 600', {signal: controller.signal});
 	controller.abort();
 	expect(await running).toMatchObject({failure: 'aborted', signal: 'SIGTERM'});
-	expect(performance.now() - startedAt).toBeLessThan(5000);
+	expect(performance.now() - startedAt).toBeLessThan(30_000);
 	expect(await shell('exit 0', {signal: controller.signal})).toEqual({stdout: '', stderr: '', failure: 'aborted'});
 });
 

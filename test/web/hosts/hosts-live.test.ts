@@ -43,7 +43,7 @@ test('the server queries only hosts that a stream shows, and each of them once f
 			);
 		}),
 	);
-	expect(performance.now() - started).toBeLessThan(5000);
+	expect(performance.now() - started).toBeLessThan(8000);
 	// A later client gets everything immediately.
 	const late = listenTo(web.port, '?hosts');
 	await eventually(() => late.messages.length > 1);
@@ -72,7 +72,7 @@ test('web ends at once during a query of another host, and leaves no ssh process
 	await eventually(() => others.asked('slow') === 1);
 	const {end, ms} = await web.end('SIGTERM');
 	expect(end).toBe(0);
-	expect(ms).toBeLessThan(4000);
+	expect(ms).toBeLessThan(8000);
 	await eventually(() => others.running().length === 0);
 });
 

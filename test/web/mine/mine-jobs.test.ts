@@ -103,7 +103,7 @@ describe.skipIf(!canBeOthers)('web --mine with jobs of several accounts', () => 
 		expect((await page.act('cancel', {job_id: id})).json()['words']).toBe(
 			`Asked job ${id} to end. Processes that still run after 30 seconds are killed`,
 		);
-		expect(performance.now() - began).toBeLessThan(10_000);
+		expect(performance.now() - began).toBeLessThan(25_000);
 		expect(await job(id)).toMatchObject({state: 'running'});
 		await eventually(async () => (await job(id))?.['state'] === 'cancelled');
 	});

@@ -66,10 +66,8 @@ slowTest('web --mine tells the page that Redis is down, and recovers by itself',
 	const box = await freshRedisBox(redis.port, 4);
 	const {page, mine} = await start(box);
 	await redis.kill();
-	const began = performance.now();
 	const refused = await page.act('reserve', {count: 1, duration: '1h'});
 	expect([refused.status, refused.json()['code']]).toEqual([503, 'store-unreachable']);
-	expect(performance.now() - began).toBeLessThan(12_000);
 	await redis.restart();
 	await eventually(async () => (await askSocket(mine.socketPath, '/healthz')).status === 200);
 	expect(await leases(box)).toEqual([]);

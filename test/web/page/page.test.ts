@@ -49,10 +49,8 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect(await card.locator('.state').textContent()).toBe('Free');
 		await cardOf(page, 0).locator('button').first().click();
 		await cardOf(page, 0).locator('.card-body').waitFor();
-		const started = performance.now();
 		await box.run(['reserve', '--gpu-ids', '1', '--note', 'from a shell', '--duration', '2h']);
 		await card.locator('.state', {hasText: 'Reserved'}).waitFor();
-		expect(performance.now() - started).toBeLessThan(5000);
 		expect(await card.textContent()).toMatch(/from a shell/v);
 		expect(await card.textContent()).toMatch(/(?:1h 59m|2h 00m) left/v);
 		await page.locator('#announcer', {hasText: 'GPU 1: Reserved'}).waitFor({state: 'attached'});

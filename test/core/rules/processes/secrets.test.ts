@@ -2,6 +2,7 @@ import {expect, test} from 'vitest';
 import {maskSecrets} from '../../../../source/core/rules/processes/secrets.js';
 import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/pool/shared-scan.js';
 import {modelOf} from '../../../../source/core/rules/processes/served-model.js';
+import {cpuMsOf} from '../../../_helpers/program/timed.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
 /** A text that must never appear in the output. */
@@ -47,12 +48,12 @@ test.each([
 });
 
 test('maskSecrets masks a very long word in less than half a second', () => {
-	const began = performance.now();
-	for (const part of ['-token', 'a-key=', 'https://a', 'eyJa.', 'secret: ', '--key ', 'bearer ']) {
-		maskSecrets(part.repeat(4096 / part.length));
-	}
-
-	expect(performance.now() - began).toBeLessThan(500);
+	const took = cpuMsOf(() => {
+		for (const part of ['-token', 'a-key=', 'https://a', 'eyJa.', 'secret: ', '--key ', 'bearer ']) {
+			maskSecrets(part.repeat(4096 / part.length));
+		}
+	});
+	expect(took).toBeLessThan(500);
 });
 
 test('neither a shared scan nor a model name contains a secret of a command line', () => {
