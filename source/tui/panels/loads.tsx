@@ -55,6 +55,8 @@ function Tile({row, width, rows}: TileProperties): ReactElement {
 	const isSelected = useMonitor((state) => selectedGpu(state) === row.index);
 	const isScanned = useIsScanned();
 	const indexWidth = useMonitor((state) => String(gpuCountOf(state) - 1).length);
+	// The graphs move with the time, even if no new reading arrives.
+	useMonitor((state) => state.nowMs);
 	const style = graphStyleOf(useDrawing());
 	const ref = useMouse({
 		onClick() {

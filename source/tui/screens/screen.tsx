@@ -1,5 +1,5 @@
 import {Box} from 'ink';
-import {useMemo, type ReactElement} from 'react';
+import {memo, useMemo, type ReactElement} from 'react';
 import {OpenDialog} from '../dialogs/open-dialog.js';
 import {layoutOf, isTooSmall, type Stack} from '../layout.js';
 import {Footer} from '../panels/footer.js';
@@ -97,7 +97,7 @@ function FullScreen(): ReactElement {
 	);
 }
 
-export function Screen(): ReactElement {
+function UncachedScreen(): ReactElement {
 	const {isLinear} = useSettings();
 	const appearance = useMonitor(shownAppearance);
 	const {isAscii, graphs = 'braille'} = appearance;
@@ -112,3 +112,6 @@ export function Screen(): ReactElement {
 		</ThemeContext>
 	);
 }
+
+/** Draws the screen. Renders again only if a part of the state that it shows changes, not with each tick of the clock. */
+export const Screen = memo(UncachedScreen);

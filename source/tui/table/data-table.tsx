@@ -177,7 +177,7 @@ function Block<Row>({
 			{hasHead ? <Head columns={columns} /> : undefined}
 			{shown.map((row, index) => (
 				<DataRow
-					key={index}
+					key={firstRow + index}
 					row={row}
 					above={index === 0 ? undefined : shown[index - 1]}
 					below={rows[firstRow + index + 1]}
