@@ -44,8 +44,8 @@ async function boxWithReminders(gpuCount: number) {
 test('three running jobs together send only one reminder about another reservation that ends soon', async () => {
 	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
-	const job = ['run', '--', 'sh', '-c', 'until [ -e done ]; do sleep 0.05; done'];
-	const jobs = Array.from({length: 3}, () => start(box, job));
+	const words = ['run', '--', 'sh', '-c', 'until [ -e done ]; do sleep 0.05; done'];
+	const jobs = Array.from({length: 3}, () => start(box, words));
 	await eventually(() => reminders().length > 0);
 	// The other jobs check the reservation in the meantime.
 	await sleep(3000);

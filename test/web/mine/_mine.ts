@@ -53,10 +53,11 @@ export async function startMine(
 
 /** Starts `web --mine` as another account, whose pool is that of these accounts. */
 export async function startMineAs(
-	{words: [node, program], homeOf, environmentOf}: Accounts,
+	{words, homeOf, environmentOf}: Accounts,
 	uid: number,
 	runtimeDirectory: string,
 ): Promise<Pick<Mine, 'socketPath' | 'linkToken' | 'end'>> {
+	const [node, program] = words;
 	chownSync(runtimeDirectory, uid, uid);
 	const child = spawn(node, [program, 'web', '--mine'], {
 		uid,
