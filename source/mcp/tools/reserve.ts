@@ -13,7 +13,7 @@ import {text, whole, yesNo} from '../input.js';
 import {defineTool, type Call} from '../tool.js';
 import {wantedFields, wantedOf} from './request.js';
 
-/** One week. A client that asks for a longer wait is probably mistaken. */
+/** A week, because a client that asks for a longer wait is probably mistaken. */
 const longestWaitSeconds = 7 * 86_400;
 
 function tenureOf({world}: Call, durationSeconds: number, isDetached: boolean): AcquireRequest['tenure'] {

@@ -46,7 +46,7 @@ export type AccountLimits = {
 	readonly agentLimitFor: (count: number) => AgentLimit | undefined;
 	/** Returns whether an entry waits until its account or other agents hold fewer GPUs. No GPU is kept for such an entry. */
 	readonly isHeldBack: (entry: QueueEntry) => boolean;
-	/** Returns whether an entry over its limit is granted GPUs all the same, because the policy allows slack and no other request waits. */
+	/** Returns whether an entry may exceed its limit, because the policy allows slack and no other request waits. */
 	readonly mayExceed: (entry: QueueEntry) => boolean;
 	readonly mayExceedWith: (request: SlackRequest) => boolean;
 	/**
