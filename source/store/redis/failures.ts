@@ -65,9 +65,9 @@ export const isMistake = (error: unknown): boolean =>
 
 export const hasTimedOut = (error: unknown): boolean => error instanceof Error && /timed out/iv.test(error.message);
 
-/** Whether an error says that the connection has ended, but does not say why. */
+/** Whether an error says that the connection has ended, but does not say why. ioredis may end a connection without an error. */
 export const isCut = (error: unknown): boolean =>
-	error instanceof Error && /closed|writeable|retries|econnreset|epipe/iv.test(error.message);
+	!(error instanceof Error) || /closed|writeable|retries|econnreset|epipe/iv.test(error.message);
 
 const untrusted = (code: string): string => `its certificate is not trusted (${code})`;
 

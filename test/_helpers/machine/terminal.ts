@@ -1,8 +1,8 @@
 /** Runs a program on a real pseudoterminal, and reads the screen through an emulator. */
 import process from 'node:process';
-import {spawn} from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import {patienceMs} from '../eventually.js';
+import {spawnOnTerminal} from './pty.js';
 
 export type Size = {readonly columns: number; readonly rows: number};
 
@@ -59,7 +59,7 @@ export function openTerminal(
 	{columns = 120, rows = 32, environment = process.env as Record<string, string>, cwd = process.cwd()}: Options = {},
 ): Terminal {
 	const emulator = new xterm.Terminal({cols: columns, rows, allowProposedApi: true, scrollback: 1000});
-	const pty = spawn(command, [...parameters], {
+	const {pty, hangUp} = spawnOnTerminal(command, [...parameters], {
 		name: 'xterm-256color',
 		cols: columns,
 		rows,
@@ -173,9 +173,7 @@ export function openTerminal(
 		resume() {
 			pty.resume();
 		},
-		hangUp() {
-			(pty as unknown as {destroy: () => void}).destroy();
-		},
+		hangUp,
 		mark: () => written.length,
 		rawSince: (mark) => written.slice(mark),
 		onData(listener) {

@@ -1,7 +1,7 @@
 import {stripVTControlCharacters} from 'node:util';
-import {type IPty, spawn} from '@lydell/node-pty';
 import {onTestFinished, vi} from 'vitest';
 import {patienceMs} from '../../_helpers/eventually.js';
+import {spawnOnTerminal} from '../../_helpers/machine/pty.js';
 
 type TerminalOptions = {
 	readonly command: string;
@@ -12,7 +12,12 @@ type TerminalOptions = {
 
 /** Runs a program as the session leader of its own terminal, and collects the output. */
 export const openTerminal = ({command, args, directory, environment}: TerminalOptions) => {
-	const pty: IPty = spawn(command, [...args], {cwd: directory, env: {...environment}, cols: 200, rows: 50});
+	const {pty, hangUp} = spawnOnTerminal(command, [...args], {
+		cwd: directory,
+		env: {...environment},
+		cols: 200,
+		rows: 50,
+	});
 	let output = '';
 	let read = 0;
 	let exitCode: number | undefined;
@@ -22,11 +27,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 	pty.onExit((exit) => {
 		exitCode = exit.exitCode;
 	});
-	const close = () => {
-		(pty as unknown as {destroy: () => void}).destroy();
-	};
-
-	onTestFinished(close);
+	onTestFinished(hangUp);
 	return {
 		pid: pty.pid,
 		resize(columns: number, rows: number) {
@@ -69,7 +70,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 		/** Closes the terminal. The kernel sends SIGHUP only to the session leader. */
 		hangUp() {
 			pty.kill = () => undefined;
-			close();
+			hangUp();
 		},
 	};
 };

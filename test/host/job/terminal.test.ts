@@ -160,10 +160,11 @@ test.skipIf(!has('python3'))('a Python prompt that runs as a job has a terminal 
 	terminal.type('6*7\r');
 	await terminal.shows('42');
 	await terminal.shows('>>> ');
-	terminal.type('import time; time.sleep(600)\r');
+	// Python prints the sum, so the sleep has begun, and Ctrl-C no longer goes to the prompt.
+	terminal.type('import time; print(1000 + 234); time.sleep(600)\r');
 	const {job} = await stage.started();
 	await becomes('alive', job);
-	await terminal.shows('\r\n');
+	await terminal.shows('1234');
 	terminal.type(controlC);
 	await terminal.shows('KeyboardInterrupt');
 	await terminal.shows('>>> ');

@@ -7,6 +7,8 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {createServer, type TlsOptions} from 'node:tls';
 import {afterAll, expect, onTestFinished, test} from 'vitest';
+import {endpointOf} from '../../../source/store/redis/address.js';
+import {unreachable} from '../../../source/store/redis/failures.js';
 import {createBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
@@ -147,3 +149,12 @@ test('the Redis store reports a server without TLS if TLS is configured', async 
 	expect(exitCode).toBe(4);
 	expect(stderr).toMatch(/\nIs redis-server running there, and does it speak TLS \(redis\.tls\)\? /v);
 });
+
+test.each([undefined, new Error('Connection is closed.')])(
+	'a connection that ends with the error %o may need TLS, according to the hint',
+	(error) => {
+		const {message, hint} = unreachable(endpointOf({host: 'localhost', port: 6379, db: 0}), error);
+		expect(message).toBe('Cannot reach Redis at localhost:6379: the connection was cut');
+		expect(hint).toContain('does it accept connections without TLS (redis.tls)?');
+	},
+);

@@ -48,7 +48,7 @@ describe.each(
 		await top.waitFor('Wait for GPUs');
 		top.write(`4${keys.enter}`);
 		await top.waitFor('Waiting for 4 GPUs');
-		const behind = start(box, 'reserve --gpus 2 --wait 60s --short');
+		const behind = start(box, 'reserve --gpus 2 --wait 10m --short');
 		await behind.says(/position 2/v);
 
 		await fill(top);
@@ -59,6 +59,6 @@ describe.each(
 		expect(top.mark()).toBe(mark);
 
 		top.resume();
-		await top.waitFor('OK reserved GPUs');
+		await top.waitFor('Mine 6');
 	});
 });
