@@ -250,7 +250,10 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		distinct([
 			...taken.flatMap(({takes}) => takes),
 			...unneeded,
-			...waiters.limits.surplus(isBeyondLimit ? wantedCountOf(entry) : 0),
+			// GPUs that the entry itself holds are either kept or unneeded.
+			...waiters.limits
+				.surplus(isBeyondLimit ? wantedCountOf(entry) : 0)
+				.filter(({lease: {partialQueueId}}) => partialQueueId !== id),
 		]),
 		(its) =>
 			its.partialQueueId === id

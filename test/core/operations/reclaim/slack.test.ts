@@ -1,6 +1,7 @@
 /** Reservations beyond `max-gpus`, which are granted while nobody else waits, from the grant to their end. */
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
+import {adopt} from '../../../../source/core/operations/adopt.js';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {createReclaimer} from '../../../../source/core/operations/reclaim.js';
 import {claimReminders} from '../../../../source/core/operations/reminders.js';
@@ -15,7 +16,14 @@ import {queueWhy} from '../../../../source/format/queue/why.js';
 import {reminderText} from '../../../../source/format/reminder-text.js';
 import {detailText} from '../../../../source/format/status-labels.js';
 import {createPaint} from '../../../../source/format/text/paint.js';
-import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
+import {
+	createTestWorld,
+	historyOf,
+	idleReading,
+	observationOf,
+	person,
+	type TestWorld,
+} from '../../../_helpers/world.js';
 import {beatAll, settle} from '../waiting/_settle.js';
 import {hour, minute, root, usedReading} from './_idle.js';
 
@@ -134,6 +142,68 @@ describe('a request beyond the limit is granted', () => {
 		await release(world, cy, {by: 'gpus', ids: [2]});
 		await settle(world);
 		expect(await holders()).toBe('a b a+ d');
+	});
+});
+
+describe('a request that holds GPUs and then exceeds its limit has one usage record for each GPU', () => {
+	const usageIn = async (world: TestWorld, account: string) =>
+		(await historyOf(world.memory))
+			.filter(({user}) => user === account)
+			.map(({gpuId, durationSeconds}) => [gpuId, Math.floor(durationSeconds)])
+			.toSorted(([a], [b]) => a! - b!);
+
+	test('after an administrator has lowered the limit', async () => {
+		const {world, take, join, holders} = await createBox({'limits.max-gpus': '4'});
+		await take(bob, 2);
+		await join(ada, 4);
+		await settle(world);
+		expect(await holders()).toBe('b b a a');
+		world.pass(minute);
+		await beatAll(world);
+		await changePolicy(world, root, [{key: 'limits.max-gpus', value: '3'}]);
+		await release(world, bob, {by: 'gpus', ids: [0, 1]});
+		await settle(world);
+		expect(await holders()).toBe('a+ a+ a+ a+');
+		expect((await world.memory.audit()).filter(({kind}) => kind === 'ended')).toEqual([]);
+		world.pass(minute);
+		await release(world, ada, {by: 'gpus', ids: [0, 1, 2, 3]});
+		expect(await usageIn(world, 'ada')).toEqual([
+			[0, 60],
+			[1, 60],
+			[2, 120],
+			[3, 120],
+		]);
+	});
+
+	test('after its account has adopted a process', async () => {
+		const {world, take, join, holders} = await createBox({'limits.max-gpus': '3'});
+		await take(bob, 1);
+		world.see(() =>
+			observationOf(
+				[0, 1, 2, 3].map((index) =>
+					index === 1
+						? {...usedReading(index), processes: [{pid: 77, user: 'ada', startTicks: 5, memoryUsedMiB: 8000}]}
+						: idleReading(index),
+				),
+			),
+		);
+		await join(ada, 3);
+		await settle(world);
+		expect(await holders()).toBe('b - a a');
+		world.pass(minute);
+		await beatAll(world);
+		await adopt(world, {requester: ada, pid: 77});
+		await release(world, bob, {by: 'gpus', ids: [0]});
+		await settle(world);
+		expect(await holders()).toBe('a+ a a+ a+');
+		expect((await world.memory.audit()).filter(({kind}) => kind === 'ended')).toEqual([]);
+		world.pass(minute);
+		await release(world, ada, {by: 'gpus', ids: [0, 2, 3]});
+		expect(await usageIn(world, 'ada')).toEqual([
+			[0, 60],
+			[2, 120],
+			[3, 120],
+		]);
 	});
 });
 
