@@ -11,7 +11,7 @@ import {ownerOf} from '../leases/ownership.js';
 import {slackLeasesIn, type SlackLease} from '../limits/slack.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {limitExpectations} from '../limits/limits.js';
-import {waitersIn} from './candidates.js';
+import {freeGpus, isRecent, waitersIn} from './candidates.js';
 import {noPlan, type ReclaimPlan} from './reclaim.js';
 import {noteReturns} from './returns.js';
 import {isGraceOver} from './spans.js';
@@ -36,10 +36,15 @@ function newestFor(beyond: readonly SlackLease[], usable: ReadonlySet<number>, m
 /** Returns the request for which each reservation must end, by lease id. The newest reservations end first, and only as many as the requests need. */
 function neededFor(beyond: readonly SlackLease[], snapshot: Snapshot): ReadonlyMap<string, EntryRecord> {
 	const needed = new Map<string, EntryRecord>();
-	let free: ReadonlySet<number> = new Set(snapshot.gpus.filter(({kind}) => kind === 'free').map(({index}) => index));
-	for (const {record, owner, usable, groups, missing} of waitersIn(snapshot)) {
-		// The request will take these free GPUs at once, so they are not free for later requests.
-		const missed = missing - mostIn(groups, free);
+	const records = freeGpus(snapshot);
+	const old = new Set(gpusOf(records.filter(({lastReleased}) => !isRecent(lastReleased, snapshot))));
+	let free: ReadonlySet<number> = new Set(gpusOf(records));
+	for (const {record, owner, usable, groups, takesAny, missing} of waitersIn(snapshot)) {
+		const left = isRecent(record.entry.enqueueTime, snapshot) ? new Set<number>() : free.intersection(old);
+		// A request that does not take free GPUs cannot use them, for example because they are in use without a reservation.
+		const isUseless = takesAny || mostIn(groups, left) >= missing;
+		const missed = missing - mostIn(groups, isUseless ? free.difference(left) : free);
+		// The request will take the other free GPUs at once, so they are not free for later requests.
 		const others = beyond.filter(({lease}) => owner !== ownerOf(lease) && !needed.has(lease.leaseId!));
 		free = free.difference(usable);
 		for (const {lease} of newestFor(others, usable, missed)) {

@@ -4,7 +4,7 @@ import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
 import {idleRulesOf, keptUntil} from '../policy/idle-rules.js';
 import {accountLimitsSeen} from '../queue/account-limits.js';
-import {wantedCountOf, wantsInstances} from '../queue/eligible.js';
+import {groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
 import {outageFor, outagesNoted, servableGroups} from '../queue/out-of-service.js';
 import {holdingsOf} from '../queue/queue.js';
 
@@ -60,6 +60,8 @@ type WaitingRequest = {
 	/** The GPUs that the request could use, and the same GPUs by group. */
 	readonly usable: ReadonlySet<number>;
 	readonly groups: readonly GpuGroup[];
+	/** Whether the request takes free GPUs even while others are still missing. With several groups, it waits until one group has all its GPUs. */
+	readonly takesAny: boolean;
 	readonly missing: number;
 };
 
@@ -78,12 +80,19 @@ export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 				group.filter((index) => outageOf(index) === undefined),
 			);
 			const missing = wantedCountOf(entry) - holdingsOf(snapshot, entry.id).length;
-			return {record, owner: ownerOf(entry), usable: new Set(groups.flat()), groups, missing};
+			const takesAny = groupsOf(entry, gpus.length).length === 1;
+			return {record, owner: ownerOf(entry), usable: new Set(groups.flat()), groups, takesAny, missing};
 		});
 }
 
 /** A waiting request takes a usable GPU within this time after its release, so no request can use a GPU that has been free for longer. */
 const takenWithinSeconds = 60;
+
+/** Whether a release, or the start of a wait, was so recent that a waiting request may not have taken the GPUs yet. */
+export const isRecent = (time: number | undefined, {now}: Pick<Snapshot, 'now'>): boolean =>
+	Math.abs(now - (time ?? -Infinity)) < takenWithinSeconds;
+
+export const freeGpus = ({gpus}: Pick<Snapshot, 'gpus'>) => gpus.filter((record) => record.kind === 'free');
 
 /** Returns the requests that still lack GPUs after all requests, in the order of the queue, have taken the GPUs in `free` that they can use. */
 function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): readonly WaitingRequest[] {
@@ -112,13 +121,10 @@ export type Demand = {
 };
 
 export function demandIn(snapshot: Snapshot): Demand {
-	const {gpus, now} = snapshot;
 	const waiting = waitersIn(snapshot);
-	const free = gpus.flatMap((record) =>
-		record.kind === 'free' && Math.abs(now - (record.lastReleased ?? -Infinity)) < takenWithinSeconds
-			? [record.index]
-			: [],
-	);
+	const free = freeGpus(snapshot)
+		.filter(({lastReleased}) => isRecent(lastReleased, snapshot))
+		.map(({index}) => index);
 	const firstOf = (among: readonly WaitingRequest[], {holdings, lease}: Candidate): EntryRecord | undefined =>
 		among.find(({owner, usable}) => owner !== ownerOf(lease) && holdings.some(({index}) => usable.has(index)))?.record;
 	return {

@@ -286,6 +286,82 @@ describe('a reservation beyond the limit', () => {
 		expect(await holders()).toBe('a a a+ -');
 	});
 
+	test('ends although a free GPU is in use without a reservation', async () => {
+		const {world, take, join, look, lookFor, holders} = await createBox();
+		world.see(() => observationOf([0, 1, 2, 3].map((index) => (index === 3 ? usedReading(3) : idleReading(index)))));
+		await take(ada, 2);
+		await take(ada, 1);
+		await join(bob, 1);
+		await settle(world);
+		// For a minute, the request might still take the free GPU.
+		expect(await look()).toBe(Infinity);
+		await lookFor(20);
+		expect(await holders()).toBe('a a a+ -');
+		await lookFor(2);
+		expect(await holders()).toBe('a a - -');
+		await settle(world);
+		expect(await holders()).toBe('a a b -');
+	});
+
+	/** Creates a pool with two GPUs of each model, in which bob waits for two GPUs of the same model. */
+	const ofTwoModels = async (readings: ReadonlyArray<typeof idleReading>, counts: readonly number[]) => {
+		const box = await createBox({'limits.max-gpus': '1'});
+		await changePolicy(box.world, root, [{key: 'limits.user.bob.max-gpus', value: 'off'}]);
+		const observation = observationOf(
+			readings.map((reading, index) => ({...reading(index), name: index < 2 ? 'A100' : 'H100'})),
+		);
+		box.world.see(() => observation);
+		for (const count of counts) {
+			await box.take(ada, count);
+			box.world.pass(1);
+		}
+
+		await joinQueue(box.world, {
+			id: `entry-${++ids}`,
+			request: {requester: bob, count: 2, tenure: manual},
+			waitSeconds: undefined,
+			observation,
+		});
+		await settle(box.world);
+		return box;
+	};
+
+	test('ends although one of two free GPUs of a model is in use without a reservation', async () => {
+		const {world, lookFor, holders} = await ofTwoModels([idleReading, idleReading, idleReading, usedReading], [2]);
+		expect(await holders()).toBe('a+ a+ - -');
+		await lookFor(22);
+		await settle(world);
+		expect(await holders()).toBe('b b - -');
+	});
+
+	test('stays if the end of another one completes a model', async () => {
+		const {world, lookFor, holders} = await ofTwoModels(
+			[idleReading, idleReading, idleReading, idleReading],
+			[1, 1, 1],
+		);
+		expect(await holders()).toBe('a a+ a+ -');
+		await lookFor(22);
+		await settle(world);
+		expect(await holders()).toBe('a a+ b b');
+	});
+
+	test('stays if the request will take a free GPU instead', async () => {
+		const {world, take, join, look, lookFor, holders} = await createBox({'limits.max-gpus': '1'});
+		await changePolicy(world, root, [{key: 'limits.user.bob.max-gpus', value: 'off'}]);
+		await take(ada, 1);
+		await take(ada, 1);
+		await take(ada, 1);
+		world.pass(hour);
+		await join(bob, 2);
+		await look();
+		const warned = (await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit');
+		expect(warned.map(({gpus}) => gpus)).toEqual([[2]]);
+		await settle(world);
+		await lookFor(21);
+		await settle(world);
+		expect(await holders()).toBe('a a+ b b');
+	});
+
 	test('stays if the other requests leave the queue before the grace period ends', async () => {
 		const {world, join, leave, lookFor, holders} = await full();
 		await join(bob, 1);
@@ -341,6 +417,7 @@ describe('a reservation beyond the limit', () => {
 		for (let passed = 0; passed < 25; passed++) {
 			world.pass(minute);
 			await beatAll(world);
+			await settle(world);
 			const snapshot = await world.memory.read();
 			await Promise.all(observers.map(async ({endBeyondLimit}) => endBeyondLimit(snapshot)));
 		}
