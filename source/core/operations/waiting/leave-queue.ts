@@ -1,5 +1,7 @@
+import {hasCode} from '../../../errors.js';
 import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {isRoot, mayChange} from '../../rules/leases/ownership.js';
+import type {World} from '../../model/ports.js';
 import {emptyPlan} from '../../model/plan.js';
 import {holdingsOf, planLeave} from '../../rules/queue/queue.js';
 import type {Requester} from '../../model/types.js';
@@ -56,3 +58,20 @@ const leave = async (
 		},
 		shownBy: 'queue',
 	});
+
+/**
+Returns whether somebody has removed an entry from the queue since this store time, according to the audit log. False if the log cannot be read. If an
+entry was removed automatically, its record has a reason.
+*/
+export async function isRemoved({store}: World, entryId: string, since: number): Promise<boolean> {
+	try {
+		const audit = await store.audit({fromTime: since - 1});
+		return audit.some((entry) => entry.kind === 'left' && entry.entryId === entryId && entry.reason === undefined);
+	} catch (error) {
+		if (!hasCode(error, 'store-refused')) {
+			throw error;
+		}
+
+		return false;
+	}
+}

@@ -49,6 +49,7 @@ import {checkKeepOf, createLinkReader, grantOf, leaseFor, type ReadLinks} from '
 import {groupsFor, limitsFor, withinLimits} from '../limits.js';
 import type {GaveUp, Progress, WaitOptions} from '../engine.js';
 import {createIdleWatch, type IdleWatch} from './idle-watch.js';
+import {isRemoved} from './leave-queue.js';
 import {createWakeSignal} from './wake-signal.js';
 import {planWithScan, type Nothing} from './waiter-plan.js';
 
@@ -436,7 +437,9 @@ export class Waiter {
 	/** Handles an entry that is no longer in the queue: ends the wait, or joins the queue again and returns undefined. */
 	async #endOrRejoin(snapshot: Snapshot): Promise<GaveUp | undefined> {
 		const hasLostData = (snapshot.dataLoss?.restoredAt ?? 0) >= this.#lastHeartbeat;
-		if (!this.#hadOutage && !hasLostData && snapshot.now - this.#lastHeartbeat < entryHeartbeatTimeoutSeconds) {
+		const isSilent = snapshot.now - this.#lastHeartbeat >= entryHeartbeatTimeoutSeconds;
+		const mayBeLost = this.#hadOutage || hasLostData || isSilent;
+		if (!mayBeLost || (await isRemoved(this.#world, this.#entryId, this.#lastHeartbeat))) {
 			return {kind: 'gave-up', reason: 'removed'};
 		}
 

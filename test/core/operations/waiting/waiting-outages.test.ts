@@ -3,6 +3,7 @@ import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../../source/core/model/ports.js';
 import {extend, readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
+import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {entry, join, write} from '../../../store/samples.js';
 import {encodeAlerts} from '../../../../source/store/records/index.js';
@@ -267,6 +268,44 @@ test.each([
 	});
 	expect(answer).toMatchObject({kind});
 	expect(world.memory.state.queue).toEqual([]);
+});
+
+test.each([
+	['while its process was stopped for more than two minutes', 130, false],
+	['while the store could not be reached', 1, true],
+])('a queue entry that another user removed %s does not return', async (_, silentSeconds, isOutage) => {
+	let isWaiting = false;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store) => ({
+			...store,
+			async read(options) {
+				if (!isWaiting) {
+					return store.read(options);
+				}
+
+				isWaiting = false;
+				expect(await leaveQueue(world, person('root', 'root', 0), world.memory.state.queue[0]!)).toMatchObject({
+					kind: 'left',
+				});
+				world.memory.state.gpus.set(0, '{}');
+				world.pass(silentSeconds);
+				if (isOutage) {
+					throw unreachable();
+				}
+
+				return store.read(options);
+			},
+		}),
+	});
+	await hold(world, [0]);
+	const {answer, kinds} = await wait(world, {
+		onProgress({kind}) {
+			isWaiting = kind === 'waiting';
+		},
+	});
+	expect(answer).toEqual({kind: 'gave-up', reason: 'removed'});
+	expect(kinds).toEqual(isOutage ? ['waiting', 'store-lost'] : ['waiting']);
 });
 
 test('if the answer to a grant is lost, the waiting request reads the store to find its GPUs', async () => {
