@@ -10,7 +10,7 @@ import {checkWanted, type Wanted} from '../rules/request/request.js';
 import type {GpuRecord, InstanceOfGpu, Lease, Observation, Requester, Snapshot} from '../model/types.js';
 import {transact} from './transact.js';
 import {createFreshScan, answeringIn} from './acquire-now.js';
-import {limitsFor} from './limits.js';
+import {groupsFor, limitsFor} from './limits.js';
 import {requireLocal, type EngineWorld} from './engine.js';
 
 export const undoMs = 10_000;
@@ -181,6 +181,7 @@ export async function undoRelease(
 							memoryThresholdMiB: world.memoryThresholdMiB,
 							isAnswering: answeringIn(snapshot, world.host),
 							limit,
+							groups: groupsFor(world, snapshot),
 							grant: {host: world.host.hostname, account: requester.account, reason: 'undone'},
 						});
 						if (answer.kind === 'refused') {

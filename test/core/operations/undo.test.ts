@@ -1,9 +1,11 @@
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {undoableOf, undoRelease, type Released} from '../../../source/core/operations/undo.js';
 import {planJoin, entryFor} from '../../../source/core/rules/queue/queue.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
+import {testHost} from '../../_helpers/machine/host.js';
 import {createTestWorld, person, startTime, type TestWorld} from '../../_helpers/world.js';
 import {isLeased} from '../../_helpers/leased.js';
 
@@ -145,4 +147,24 @@ test('undoRelease skips reservations that would have expired by now', async () =
 	const released = await givenBackTogether(world);
 	world.pass(3600);
 	expect(await undoRelease(world, alice, released)).toMatchObject({undone: [{gpus: [1, 2]}], refused: [], over: [0]});
+});
+
+test('undoRelease keeps the groups of a reservation beyond the limit of a group', async () => {
+	const base = await createTestWorld();
+	const world = {
+		...base,
+		host: testHost({...base.host, groupsAmong: (names) => names.filter((name) => name === 'students')}),
+	};
+	await changePolicy(world, person('root', 'root', 0), [
+		{key: 'limits.group.students.max-gpus', value: '2'},
+		{key: 'limits.slack', value: 'on'},
+	]);
+	await reserve(world, {requester: alice, count: 2, ids: [0, 1], durationSeconds: 3600});
+	await reserve(world, {requester: alice, count: 2, ids: [2, 3], durationSeconds: 3600});
+	const marks = async () => (await leasesOf(world)).map((lease) => lease?.slack);
+	const before = [undefined, undefined, {groups: ['students']}, {groups: ['students']}];
+	expect(await marks()).toEqual(before);
+	const {released} = await release(world, alice, {by: 'gpus', ids: [2, 3]});
+	expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({undone: [{gpus: [2, 3]}]});
+	expect(await marks()).toEqual(before);
 });
