@@ -58,7 +58,12 @@ function judge(wanted: AskedOfHosts, answer: HostAnswer): Chosen | HostReason {
 
 	const {host, observation, freeInSeconds, waitingCount = unknownQueue} = answer;
 	const indexes = observation.gpus.map(({index}) => index);
-	const {groups = [indexes], isPossible} = eligibilityOf({count, ids, need}, observation, indexes.length);
+	// A status does not show the links between GPUs, so the chosen host checks them.
+	const {groups = [indexes], isPossible} = eligibilityOf(
+		{count, ids, need: {...need, nvlink: undefined}},
+		observation,
+		indexes.length,
+	);
 	const nodes = new Map(observation.gpus.map(({index, place}) => [index, place?.node]));
 	// On a cluster, all GPUs of a request are on one node.
 	const waits = groups
@@ -121,12 +126,19 @@ export function chooseHost(wanted: AskedOfHosts, answers: readonly HostAnswer[])
 	};
 }
 
-/** Returns a host with enough free GPUs and no queue, for a request that holds no GPUs on `current`. On a host with a queue, the request would wait again. */
+/**
+Returns a host with enough free GPUs and no queue, for a request that holds no GPUs on `current`. On a host with a queue, the request would wait
+again. A request for linked GPUs does not move, because the other host may have no links and refuse it.
+*/
 export function hostToMoveTo(
 	wanted: AskedOfHosts,
 	current: string,
 	answers: readonly HostAnswer[],
 ): string | undefined {
+	if (wanted.need?.nvlink === true && wanted.count > 1) {
+		return undefined;
+	}
+
 	const others = answers.filter(
 		(answer) => answer.host !== current && 'waitingCount' in answer && answer.waitingCount === 0,
 	);

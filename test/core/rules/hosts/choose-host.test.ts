@@ -147,6 +147,21 @@ test('chooseHost also returns the preferred hosts that did not answer', () => {
 	});
 });
 
+test('a request for GPUs linked by NVLink gets a host with enough GPUs of one model, and stays there', () => {
+	const free = (host: string, ...models: readonly string[]) =>
+		answer(
+			host,
+			models.map((model) => ({model, freeIn: 0})),
+			0,
+		);
+	const answers = [free('mixed', 'A', 'B'), free('alike', 'A', 'A')];
+	const wanted = {count: 2, need: {nvlink: true}};
+	expect(chooseHost(wanted, answers)).toMatchObject({kind: 'chosen', host: 'alike', waitSeconds: 0});
+	expect(chooseHost(wanted, answers.slice(0, 1))).toMatchObject({kind: 'none'});
+	expect(hostToMoveTo({count: 2}, 'mixed', answers)).toBe('alike');
+	expect(hostToMoveTo(wanted, 'mixed', answers)).toBeUndefined();
+});
+
 test('hostToMoveTo never returns a host with an unknown queue', () => {
 	expect(hostToMoveTo({count: 1}, 'here', [answer('peer', [{model: 'A', freeIn: 0}], undefined)])).toBeUndefined();
 });
