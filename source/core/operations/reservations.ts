@@ -113,7 +113,10 @@ export const extend = async (
 			}
 
 			checkKeep(snapshot, keepSeconds);
-			const keepUntil = keepSeconds === undefined ? undefined : Math.ceil(snapshot.now + keepSeconds);
+			const keepUntilOf =
+				keepSeconds === undefined
+					? undefined
+					: ({keepUntil = 0}: Lease): number => Math.max(keepUntil, Math.ceil(snapshot.now + keepSeconds));
 			const limits = limitsFor(world, snapshot, requester);
 			const most = limits['max-duration']?.value ?? Infinity;
 			const expiryOf = ({expiryTime = snapshot.now}: Lease): number =>
@@ -150,7 +153,7 @@ export const extend = async (
 
 			const plan = planExtend(
 				records,
-				{expiryOf, keepUntil},
+				{expiryOf, keepUntilOf},
 				requester.label,
 				auditContextOf(world, requester, snapshot),
 			);
@@ -161,7 +164,12 @@ export const extend = async (
 					expect: [...plan.expect, ...(snapshot.policyProblem === undefined ? [policyExpectation(snapshot)] : [])],
 				},
 				result: {
-					extended: records.map(({index, lease}) => ({index, lease, expiryTime: expiryOf(lease), keepUntil})),
+					extended: records.map(({index, lease}) => ({
+						index,
+						lease,
+						expiryTime: expiryOf(lease),
+						keepUntil: keepUntilOf?.(lease),
+					})),
 					notYours,
 					notTimed,
 					now: snapshot.now,

@@ -157,24 +157,24 @@ export const planChange = (
 
 type Extension = {
 	readonly expiryOf: (lease: Lease) => number;
-	readonly keepUntil?: number | undefined;
+	readonly keepUntilOf?: ((lease: Lease) => number) | undefined;
 };
 
-/** Plans the extension of leases. With `keepUntil`, also ends their idle time and withdraws the warning. */
+/** Plans the extension of leases. With `keepUntilOf`, also ends their idle time and withdraws the warning. */
 export function planExtend(
 	holdings: readonly Holding[],
-	{expiryOf, keepUntil}: Extension,
+	{expiryOf, keepUntilOf}: Extension,
 	user: string,
 	context: AuditContext,
 ): Plan {
 	const extend = (lease: Lease): Lease => ({
 		...lease,
 		...(lease.type === 'manual' ? {expiryTime: expiryOf(lease)} : {endsBy: expiryOf(lease)}),
-		...(keepUntil !== undefined && {keepUntil, idle: undefined, parked: undefined}),
+		...(keepUntilOf !== undefined && {keepUntil: keepUntilOf(lease), idle: undefined, parked: undefined}),
 	});
-	const moved = holdings.filter(({lease}) => keepUntil === undefined || expiryOf(lease) !== lease.expiryTime);
+	const moved = holdings.filter(({lease}) => keepUntilOf === undefined || expiryOf(lease) !== lease.expiryTime);
 	const kept =
-		keepUntil === undefined ? [] : Map.groupBy(holdings, ({index, lease}) => lease.leaseId ?? index).values();
+		keepUntilOf === undefined ? [] : Map.groupBy(holdings, ({index, lease}) => lease.leaseId ?? index).values();
 	return {
 		...planChange(holdings, extend, {kind: 'extended', gpus: gpusOf(holdings), user}),
 		audit: [
@@ -186,7 +186,7 @@ export function planExtend(
 				...auditEntryOf(ofLease, context),
 				kind: 'idle' as const,
 				reason: 'kept',
-				until: keepUntil,
+				until: keepUntilOf?.(ofLease[0]!.lease),
 			})),
 		],
 	};

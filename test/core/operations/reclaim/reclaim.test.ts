@@ -171,6 +171,22 @@ test('extend --keep moves the end of a reservation that would end earlier', asyn
 	expect(extended[0]!.expiryTime).toBe(Math.ceil(now + 2 * hour));
 });
 
+test('extend --keep does not shorten a longer --keep of another reservation', async () => {
+	const box = await createIdleBox(always);
+	await reserve(box.world, {requester: alice, count: 1, ids: [2], durationSeconds: 24 * hour, keepSeconds: 12 * hour});
+	const change = {atLeast: 2 * hour, keepSeconds: 2 * hour};
+	const {extended, now} = await extend(box.world, alice, {by: 'label', label: 'alice'}, change);
+	const kept = [2, 2, 12].map((hours) => Math.ceil(now + hours * hour));
+	expect(extended.map(({keepUntil}) => keepUntil)).toEqual(kept);
+	const {gpus} = await box.world.memory.read();
+	expect(gpus.flatMap((gpu) => (gpu.kind === 'leased' ? [gpu.lease.keepUntil] : []))).toEqual(kept);
+	const said = (await box.world.memory.audit()).filter(({kind}) => kind === 'idle');
+	expect(said.map(({gpus: of, until}) => [of, until])).toEqual([
+		[[0, 1], kept[0]],
+		[[2], kept[2]],
+	]);
+});
+
 test('extend --keep moves the end only as far as limits.max-duration allows', async () => {
 	const box = await createIdleBox(always);
 	await setPolicy(box.world, {'limits.max-duration': '1h'});
