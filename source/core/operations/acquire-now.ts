@@ -217,6 +217,16 @@ export async function acquireNow(
 	});
 }
 
+function refusalReason({available, overLimit, agentLimit}: Refusal): string {
+	if (overLimit !== undefined) {
+		return `${overLimit.held} of at most ${overLimit.limit.value} held`;
+	}
+
+	return agentLimit === undefined
+		? `${available} available`
+		: `${agentLimit.held} of at most ${agentLimit.most} held by agents`;
+}
+
 /** Grants GPUs now, or records the refusal in the audit log. */
 export async function acquireOrRefuse(
 	world: EngineWorld,
@@ -233,7 +243,7 @@ export async function acquireOrRefuse(
 		return answer;
 	}
 
-	const {wanted, available, overLimit, now} = answer;
+	const {wanted, now} = answer;
 	const {account, label} = request.requester;
 	try {
 		await world.store.commit({
@@ -250,10 +260,7 @@ export async function acquireOrRefuse(
 					need: wanted.need,
 					memoryMiB: wanted.need?.shareMiB,
 					forced: request.force === true ? true : undefined,
-					reason:
-						overLimit === undefined
-							? `${available} available`
-							: `${overLimit.held} of at most ${overLimit.limit.value} held`,
+					reason: refusalReason(answer),
 					note: request.note,
 				},
 			],

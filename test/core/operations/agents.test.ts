@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
-import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {acquireNow, acquireOrRefuse} from '../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {findJobLease, sendHeartbeat} from '../../../source/core/operations/job-lease.js';
 import {renewJobLease} from '../../../source/core/operations/renew-job-lease.js';
@@ -11,6 +11,7 @@ import {holdingsIn} from '../../../source/core/rules/leases/holdings.js';
 import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
 import type {AcquireRequest} from '../../../source/core/rules/request/request.js';
 import type {Progress} from '../../../source/core/operations/engine.js';
+import {eventText} from '../../../source/format/events.js';
 import {refusalMessage} from '../../../source/format/queue/refusal.js';
 import {progressText} from '../../../source/format/queue/waiting-progress.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -44,6 +45,16 @@ test('concurrent requests from agents never exceed agents.max-gpus', async () =>
 		'Not enough GPUs available. Requested: 1, Available: 0 (agents hold 3 of at most 3 GPUs together)',
 	);
 	expect((await reserve(world, {requester: person('bob'), count: 3, durationSeconds: 60})).kind).toBe('granted');
+});
+
+test('the event about a refusal names the limit of agents', async () => {
+	const world = await createTestWorld({gpuCount: 4});
+	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '1'}]);
+	await acquireNow(world, asked(world), 'first');
+	expect((await acquireOrRefuse(world, asked(world), 'second')).kind).toBe('refused');
+	expect((await world.store.audit()).map((entry) => eventText(entry)).at(-1)).toBe(
+		'alice asked for 1 GPU and got nothing: 1 of at most 1 held by agents',
+	);
 });
 
 test('an agent over the limit waits for another agent without blocking requests from people', async () => {
