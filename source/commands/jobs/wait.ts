@@ -99,6 +99,7 @@ export const wait: Command = {
 	flags: {on: onFlag},
 	takesWords: true,
 	words: 'jobs',
+	secondsElsewhere: 'unlimited',
 	async run(app, input) {
 		const ids = jobIdsOf(input, 'wait');
 		const elsewhere = await runOnNamedHost(app, input, wait);
