@@ -418,6 +418,14 @@ test('leaveQueue on Slurm cancels only the pending tasks of an array', async () 
 	expect(ran).toEqual(['scancel --state=PENDING 70', 'scancel 80']);
 });
 
+test('leaveQueue on Slurm does not cancel a job whose number only starts with the given number', async () => {
+	const {cluster, ran} = clusterWithArray(job({id: 123}));
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	await expect(engine.leaveQueue(root, '12')).resolves.toEqual({kind: 'not-found'});
+	expect(ran).toEqual([]);
+	await expect(engine.leaveQueue(root, '123')).resolves.toMatchObject({kind: 'left', id: '123'});
+});
+
 const asked: Submission = {
 	request: {...request, tenure: {type: 'run'}},
 	words: ['sh', '-c', 'exit 244'],
@@ -564,7 +572,12 @@ async function awaitedJobs(
 		run: async () => records,
 	} as unknown as Cluster;
 	const app = {clock, requester: () => request.requester};
-	const rows = await awaitEngineJobs(app, {engine: {jobs: createBatchJobs(cluster)}}, ids, new AbortController().signal);
+	const rows = await awaitEngineJobs(
+		app,
+		{engine: {jobs: createBatchJobs(cluster)}},
+		ids,
+		new AbortController().signal,
+	);
 	return rows?.map(({id, state, exitCode}) => [id, state, exitCode]);
 }
 
