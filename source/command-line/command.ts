@@ -86,5 +86,7 @@ export type Command = {
 	readonly words?: readonly string[] | KnownKind;
 	/** Whether the command takes another program's command line after `--`. */
 	readonly takesRest?: boolean;
+	/** Seconds that the command may take on another host. Default: enough for a login, a scan and a write. */
+	readonly secondsElsewhere?: number | 'unlimited';
 	readonly run: (app: App, input: Input) => Promise<number>;
 };

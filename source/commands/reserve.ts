@@ -62,6 +62,7 @@ export const reserve: Command = {
 	notes: [
 		'SIZE is written as 8G or 512M, and TIME as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait, reserve waits in the queue as long as necessary.',
 	],
+	secondsElsewhere: 'unlimited',
 	async run(app, input) {
 		refuseBoth(input, 'json', 'short');
 		refuseBoth(

@@ -70,6 +70,7 @@ export const run: Command = {
 	],
 	takesWords: true,
 	takesRest: true,
+	secondsElsewhere: 'unlimited',
 	async run(app, input) {
 		const words = commandOf(input);
 		refuseBoth(input, 'json', 'quiet');

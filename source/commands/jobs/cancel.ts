@@ -19,9 +19,13 @@ export const cancel: Command = {
 		['canhazgpu cancel 7_3 8', 'index 3 of array 7, and job 8'],
 	],
 	flags: {on: onFlag},
-	notes: ['A running command and all processes that it has started get SIGTERM. Those that remain after 30 seconds get SIGKILL.'],
+	notes: [
+		'A running command and all processes that it has started get SIGTERM. Those that remain after 30 seconds get SIGKILL.',
+	],
 	takesWords: true,
 	words: 'jobs',
+	// A command that ignores SIGTERM is killed after 30 seconds.
+	secondsElsewhere: 60,
 	async run(app, input) {
 		const ids = jobIdsOf(input, 'cancel');
 		const exitCode = await runOnNamedHost(app, input, cancel);

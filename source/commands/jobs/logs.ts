@@ -93,6 +93,7 @@ export const logs: Command = {
 	},
 	takesWords: true,
 	words: 'jobs',
+	secondsElsewhere: 'unlimited',
 	async run(app, input) {
 		const id = jobIdOfInput(input, 'logs');
 		const exitCode = await runOnNamedHost(app, input, logs);

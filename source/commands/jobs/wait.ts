@@ -1,10 +1,12 @@
 import {jobsWithIds, readCurrentJobs} from '../../core/operations/jobs/jobs.js';
+import type {Engine} from '../../core/operations/engine.js';
 import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
 import {isTransient} from '../../core/operations/waiting/waiter.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
-import type {JobRow} from '../../core/rules/jobs/rows.js';
+import {combineAnswers, type JobRow} from '../../core/rules/jobs/rows.js';
 import {endText, endWords, isOver} from '../../core/rules/jobs/start.js';
+import {hasCode} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
@@ -59,30 +61,43 @@ export async function awaitJobs(
 	}
 }
 
-async function awaitEngineJobs(
-	app: App,
-	{engine}: OpenWorld,
+/** Waits until the engine's jobs have ended. Returns undefined if a signal ended the wait. */
+export async function awaitEngineJobs(
+	app: Pick<App, 'clock' | 'requester'>,
+	{engine}: {readonly engine?: Pick<Engine, 'jobs'> | undefined},
 	ids: readonly string[],
 	signal: AbortSignal,
 ): Promise<readonly JobRow[] | undefined> {
 	const {account} = app.requester(undefined);
-	let rows = await engine!.jobs.find(ids, account);
-	while (rows.some((row) => !isOver(row))) {
+	const find = async (id: string): Promise<readonly JobRow[]> => engine!.jobs.find([id], account);
+	const findAgain = async (id: string, rows: readonly JobRow[]): Promise<readonly JobRow[]> => {
+		try {
+			return combineAnswers(rows, await find(id));
+		} catch (error) {
+			if (isTransient(error)) {
+				return rows;
+			}
+
+			if (hasCode(error, 'usage')) {
+				return combineAnswers(rows, []);
+			}
+
+			throw error;
+		}
+	};
+
+	let found = await Promise.all(ids.map(async (id) => find(id)));
+	const hasEnded = (rows: readonly JobRow[]): boolean => rows.every((row) => isOver(row));
+	while (found.some((rows) => !hasEnded(rows))) {
 		await app.clock.sleep(lookMs, signal).catch(() => undefined);
 		if (signal.aborted) {
 			return undefined;
 		}
 
-		try {
-			rows = await engine!.jobs.find(ids, account);
-		} catch (error) {
-			if (!isTransient(error)) {
-				throw error;
-			}
-		}
+		found = await Promise.all(found.map(async (rows, index) => (hasEnded(rows) ? rows : findAgain(ids[index]!, rows))));
 	}
 
-	return rows;
+	return found.flat();
 }
 
 export const wait: Command = {
@@ -99,6 +114,7 @@ export const wait: Command = {
 	flags: {on: onFlag},
 	takesWords: true,
 	words: 'jobs',
+	secondsElsewhere: 'unlimited',
 	async run(app, input) {
 		const ids = jobIdsOf(input, 'wait');
 		const elsewhere = await runOnNamedHost(app, input, wait);
@@ -118,7 +134,7 @@ export const wait: Command = {
 				const failed = found.filter(({state}) => state !== 'completed');
 				for (const job of failed) {
 					const why = job.reason === undefined ? '' : `: ${sanitize(job.reason)}`;
-					const code = job.exitCode === undefined ? '' : ` with exit code ${job.exitCode}`;
+					const code = (job.exitCode ?? 0) === 0 ? '' : ` with exit code ${job.exitCode}`;
 					app.remark(
 						`canhazgpu: ${'number' in job ? endText(job) : `job ${job.id} ${endWords[job.state]}`}${code}${why}. Its output: canhazgpu logs ${'number' in job ? jobIdOf(job) : job.id}`,
 					);

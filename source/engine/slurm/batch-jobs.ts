@@ -6,7 +6,7 @@ import type {Requester} from '../../core/model/types.js';
 import {isRoot} from '../../core/rules/leases/ownership.js';
 import {maskSecrets} from '../../core/rules/processes/secrets.js';
 import {recentSeconds, type JobRow} from '../../core/rules/jobs/rows.js';
-import type {SlurmJob} from './answers/jobs.js';
+import {shellExitCode, type SlurmJob} from './answers/jobs.js';
 import type {Cluster, ClusterConfig} from './cluster.js';
 
 /** Reasons of a pending job that would not start even if GPUs were free. */
@@ -68,14 +68,43 @@ const unknown = (id: string): CanhazgpuError =>
 		},
 	);
 
-/** Reads a job that the controller has forgotten from the database. Undefined if there is no database or no record. */
-async function accounted(cluster: Cluster, id: string): Promise<JobRow | undefined> {
-	const {accountingType}: ClusterConfig = await cluster.config();
-	if (['', 'accounting_storage/none'].includes(accountingType) || !/^[\d_]+$/v.test(id)) {
+/** Returns the row of a job in the database. Undefined if the job has not ended. */
+function accountedRow(line: string, account: string): JobRow | undefined {
+	const [jobId = '', user = '', word = '', code = '', submitted, started, ended, ...name] = line.split('|');
+	const [stateWord = ''] = word.split(' ', 1);
+	if (user === '' || ended === undefined || !/^\d+$/v.test(ended)) {
 		return undefined;
 	}
 
-	const columns = 'User,State,ExitCode,Submit,Start,End,JobName';
+	// Tasks that never started are one record, such as `7_[3-9]`.
+	const id = jobId.replace(/_\[.*$/v, '');
+	const [array, index] = id.split('_', 2);
+	const command = name.join('|');
+	const [returned, signal] = code.split(':', 2).map(Number);
+	return {
+		id,
+		state: endStates[stateWord] ?? 'failed',
+		account: user,
+		command: user === account ? command : maskSecrets(command),
+		count: undefined,
+		after: [],
+		array: index === undefined ? undefined : {id: Number(array), index: Number(index)},
+		submitTime: Number(submitted),
+		startTime: started === undefined || !/^\d+$/v.test(started) ? undefined : Number(started),
+		endTime: Number(ended),
+		exitCode: stateWord === 'CANCELLED' ? undefined : shellExitCode(returned, signal),
+		reason: Object.hasOwn(endStates, stateWord) ? undefined : failureFor(stateWord),
+	};
+}
+
+/** Reads a job, or the jobs of an array, that the controller has forgotten from the database. Empty if there is no database or no record. */
+async function accounted(cluster: Cluster, id: string, account: string): Promise<readonly JobRow[]> {
+	const {accountingType}: ClusterConfig = await cluster.config();
+	if (['', 'accounting_storage/none'].includes(accountingType) || !/^[\d_]+$/v.test(id)) {
+		return [];
+	}
+
+	const columns = 'JobID,User,State,ExitCode,Submit,Start,End,JobName';
 	const text = await cluster.run(
 		'sacct',
 		`--jobs=${id}`,
@@ -84,25 +113,7 @@ async function accounted(cluster: Cluster, id: string): Promise<JobRow | undefin
 		'--parsable2',
 		`--format=${columns}`,
 	);
-	const [user = '', word = '', code = '', submitted, started, ended, ...name] = text.split('\n', 1)[0]!.split('|');
-	const [stateWord = ''] = word.split(' ', 1);
-	if (user === '' || ended === undefined || !/^\d+$/v.test(ended)) {
-		return undefined;
-	}
-
-	return {
-		id,
-		state: endStates[stateWord] ?? 'failed',
-		account: user,
-		command: name.join('|'),
-		count: undefined,
-		after: [],
-		submitTime: Number(submitted),
-		startTime: Number(started),
-		endTime: Number(ended),
-		exitCode: stateWord === 'CANCELLED' ? undefined : Number(code.split(':', 1)[0]),
-		reason: Object.hasOwn(endStates, stateWord) ? undefined : failureFor(stateWord),
-	};
+	return text.split('\n').flatMap((line) => accountedRow(line, account) ?? []);
 }
 
 export function createBatchJobs(cluster: Cluster): EngineJobs {
@@ -111,12 +122,13 @@ export function createBatchJobs(cluster: Cluster): EngineJobs {
 		const rows = await Promise.all(
 			ids.map(async (id) => {
 				const named = jobs.filter((job) => isNamed(job, id));
-				const old = named.length === 0 ? await accounted(cluster, id) : undefined;
-				if (named.length === 0 && old === undefined) {
+				const found =
+					named.length === 0 ? await accounted(cluster, id, account) : named.map((job) => rowOf(job, account));
+				if (found.length === 0) {
 					throw unknown(id);
 				}
 
-				return old === undefined ? named.map((job) => rowOf(job, account)) : [old];
+				return found;
 			}),
 		);
 		return rows.flat();

@@ -127,18 +127,13 @@ export async function extendJobs(
 	};
 }
 
-/** Removes a job from the queue. `id` can be a prefix of its number. */
+/** Removes a job from the queue. `id` is its whole number, because the start of a number is often the number of another job. */
 export async function leaveSlurmQueue(cluster: Cluster, requester: Requester, id: string): Promise<LeaveResult> {
 	const state = await cluster.read();
 	const {queue} = snapshotOf(state);
-	const exact = queue.filter((record) => record.id === id);
-	const [record, ...others] = exact.length > 0 ? exact : queue.filter((each) => each.id.startsWith(id));
+	const record = queue.find((each) => each.id === id);
 	if (record?.kind !== 'entry') {
 		return {kind: 'not-found'};
-	}
-
-	if (others.length > 0) {
-		return {kind: 'ambiguous', ids: [record, ...others].map((each) => each.id)};
 	}
 
 	if (!mayChange(requester, record.entry)) {

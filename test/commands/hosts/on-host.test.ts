@@ -389,6 +389,22 @@ test.each(firstCase(['SIGTERM to the local program', 'SIGKILL to the local progr
 	},
 );
 
+slowTest('wait, logs --follow and cancel with --on run until the command on the other host ends', async () => {
+	const submit = async (script: string): Promise<string> =>
+		(await far.run(['run', '--detach', '--quiet', '--', 'sh', '-c', script])).stdout.trim();
+	const long = await submit('sleep 40; echo done; exit 4');
+	const stubborn = await submit("trap '' TERM; echo ready; while :; do sleep 1; done");
+	await eventually(async () => (await far.run(['logs', stubborn])).stdout === 'ready\n');
+	const [waited, followed, cancelled] = await Promise.all([
+		here.run(['wait', '--on', 'far', long], environment),
+		here.run(['logs', '--on', 'far', '-f', long], environment),
+		here.run(['cancel', '--on', 'far', stubborn], environment),
+	]);
+	expect(waited.exitCode).toBe(4);
+	expect(followed).toMatchObject({exitCode: 0, stdout: 'done\n'});
+	expect(cancelled).toMatchObject({exitCode: 0, stdout: `Cancelled job ${stubborn}\n`});
+});
+
 slowTest(
 	'--on any moves a waiting request to a host with enough free GPUs, unless the request already holds a GPU',
 	async () => {

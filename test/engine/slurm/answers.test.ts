@@ -144,7 +144,9 @@ test('readJobs returns no end for a job without a time limit, although Slurm rep
 
 test.each([
 	[62_464, 244],
-	[9, 0],
+	[9, 137],
+	[125, 0],
+	[{status: ['SIGNALED'], return_code: set(0), signal: {id: set(9), name: 'Killed'}}, 137],
 	[{status: 'ERROR', return_code: 244}, 244],
 	[{status: ['ERROR'], return_code: set(244), signal: {id: {set: false}}}, 244],
 	[undefined, undefined],

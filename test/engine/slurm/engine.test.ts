@@ -6,6 +6,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
+import {awaitEngineJobs} from '../../../source/commands/jobs/wait.js';
 import type {Clock} from '../../../source/core/model/ports.js';
 import type {Progress, Submission} from '../../../source/core/operations/engine.js';
 import type {TimedRequest} from '../../../source/core/rules/request/request.js';
@@ -417,6 +418,14 @@ test('leaveQueue on Slurm cancels only the pending tasks of an array', async () 
 	expect(ran).toEqual(['scancel --state=PENDING 70', 'scancel 80']);
 });
 
+test('leaveQueue on Slurm does not cancel a job whose number only starts with the given number', async () => {
+	const {cluster, ran} = clusterWithArray(job({id: 123}));
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	await expect(engine.leaveQueue(root, '12')).resolves.toEqual({kind: 'not-found'});
+	expect(ran).toEqual([]);
+	await expect(engine.leaveQueue(root, '123')).resolves.toMatchObject({kind: 'left', id: '123'});
+});
+
 const asked: Submission = {
 	request: {...request, tenure: {type: 'run'}},
 	words: ['sh', '-c', 'exit 244'],
@@ -532,4 +541,105 @@ test('Slurm batch jobs of the account are listed with their states', async () =>
 	]);
 	const all = await jobs.list('ann', true);
 	expect(all.rows.find(({account}) => account === 'bob')).toMatchObject({id: '6', command: 'x --token=***'});
+});
+
+const noDatabase = 'accounting_storage/none';
+
+/** Waits for jobs of a cluster that gives these answers. Returns the ended jobs. */
+async function awaitedJobs(
+	ids: readonly string[],
+	answers: ReadonlyArray<readonly SlurmJob[] | Error>,
+	{accountingType = noDatabase, records = ''}: {accountingType?: string; records?: string} = {},
+): Promise<unknown> {
+	const rest = [...answers];
+	// Each turn reads the jobs once for all ids, within the same task.
+	let turn: Promise<ClusterState> | undefined;
+	const cluster = {
+		async readSince() {
+			turn ??= (async () => {
+				await sleep(1);
+				turn = undefined;
+				const answer = rest.length > 1 ? rest.shift()! : rest[0]!;
+				if (answer instanceof Error) {
+					throw answer;
+				}
+
+				return stateOf(...answer);
+			})();
+			return turn;
+		},
+		config: async () => ({name: undefined, accountingType, accountingTres: ''}),
+		run: async () => records,
+	} as unknown as Cluster;
+	const app = {clock, requester: () => request.requester};
+	const rows = await awaitEngineJobs(
+		app,
+		{engine: {jobs: createBatchJobs(cluster)}},
+		ids,
+		new AbortController().signal,
+	);
+	return rows?.map(({id, state, exitCode}) => [id, state, exitCode]);
+}
+
+const batchJob = (id: number, given: Partial<SlurmJob>): SlurmJob =>
+	job({id, isBatch: true, state: 'holding', stateWord: 'RUNNING', startTime: 1500, ...given});
+const failedWith = (exitCode: number): Partial<SlurmJob> => ({state: 'ended', stateWord: 'FAILED', exitCode});
+const succeeded: Partial<SlurmJob> = {state: 'ended', stateWord: 'COMPLETED', exitCode: 0};
+const task = (index: number): Partial<SlurmJob> => ({array: {id: 17, tasks: String(index), isOne: true}});
+
+test('wait on Slurm remembers how a task of an array ended, after the controller has forgotten the task', async () => {
+	const [zero, one] = [batchJob(18, task(0)), batchJob(17, task(1))];
+	const waiting = batchJob(17, {array: {id: 17, tasks: '1', isOne: false}, state: 'pending', stateWord: 'PENDING'});
+	expect(
+		await awaitedJobs(
+			['17'],
+			[
+				[zero, waiting],
+				[{...zero, ...failedWith(3)}, waiting],
+				[{...zero, ...failedWith(3)}, one],
+				[one],
+				[{...one, ...succeeded}],
+			],
+		),
+	).toEqual([
+		['17_0', 'failed', 3],
+		['17_1', 'completed', 0],
+	]);
+});
+
+test('wait on Slurm remembers how a job ended while it waits for another job', async () => {
+	const [five, six] = [batchJob(5, {}), batchJob(6, {})];
+	expect(
+		await awaitedJobs(
+			['5', '6'],
+			[[five, six], [{...five, ...succeeded}, six], [six], unreachable(), [{...six, ...failedWith(4)}]],
+		),
+	).toEqual([
+		['5', 'completed', 0],
+		['6', 'failed', 4],
+	]);
+});
+
+test('wait on Slurm reports a running job that the controller has forgotten as lost', async () => {
+	expect(await awaitedJobs(['5'], [[batchJob(5, {})], unreachable(), []])).toEqual([['5', 'lost', undefined]]);
+	await expect(awaitedJobs(['5'], [[]])).rejects.toThrow('Slurm has no job 5');
+});
+
+test("wait on Slurm reads every task of an array from Slurm's database, and the signals that ended them", async () => {
+	const times = '1000|1500|1600';
+	const records = [
+		`17_0|ann|COMPLETED|0:0|${times}|train`,
+		`17_1|ann|FAILED|3:0|${times}|train`,
+		`17_2|ann|FAILED|0:9|${times}|train`,
+		`17_3|ann|OUT_OF_MEMORY|0:125|${times}|train`,
+		'17_[4-9]|ann|CANCELLED by 1000|0:0|1000|None|1600|train',
+		'',
+	].join('\n');
+	expect(await awaitedJobs(['17'], [[]], {accountingType: 'accounting_storage/slurmdbd', records})).toEqual([
+		['17_0', 'completed', 0],
+		['17_1', 'failed', 3],
+		['17_2', 'failed', 137],
+		['17_3', 'failed', 0],
+		['17', 'cancelled', undefined],
+	]);
 });

@@ -64,17 +64,17 @@ const connectionFailure = 255;
 /** Time in ms after which a connection without a user at the terminal is given up. No login takes longer. */
 const connectMs = 30_000;
 const nonblockConnectMs = 10_000;
-/** Time in ms after which a short command is given up: enough for a login, a scan and a write. */
-const shortCommandMs = 30_000;
+/** Default of `secondsElsewhere`. */
+const shortSeconds = 30;
 
 /** Returns how long the host may take. At a terminal, the user decides how long to wait, except with --nonblock. */
-function patienceOf(app: App, input: Input, {name}: Command): Patience {
+function patienceOf(app: App, input: Input, {takesRest, secondsElsewhere = shortSeconds}: Command): Patience {
 	const isNonblock = input.has('nonblock');
-	// A job takes as long as necessary, and a reservation can wait for its GPUs.
-	const isShort = name !== 'run' && (name !== 'reserve' || isNonblock);
+	// With --nonblock, only a job can take long.
+	const seconds = isNonblock && takesRest !== true ? shortSeconds : secondsElsewhere;
 	return {
 		connectMs: isNonblock ? nonblockConnectMs : app.isTerminal ? undefined : connectMs,
-		commandMs: isShort ? shortCommandMs : undefined,
+		commandMs: seconds === 'unlimited' ? undefined : seconds * 1000,
 	};
 }
 

@@ -63,6 +63,23 @@ function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now:
 	};
 }
 
+/**
+Combines two answers of an engine about the same job or array. Jobs that had ended stay as they were, because an engine forgets
+them some time later. If it has forgotten a job that had not ended, the job is lost.
+*/
+export function combineAnswers(earlier: readonly JobRow[], later: readonly JobRow[]): readonly JobRow[] {
+	const ids = new Set(later.map(({id}) => id));
+	const missing = earlier.filter(({id}) => !ids.has(id));
+	// Waiting jobs of an array have one row, which disappears when the last of them starts.
+	const forgotten = missing.filter((row) => isOver(row) || row.array !== undefined || later.length === 0);
+	return [
+		...forgotten.map((row): JobRow =>
+			isOver(row) ? row : {...row, state: 'lost', reason: 'how the job ended is unknown'},
+		),
+		...later,
+	];
+}
+
 type RowOptions = {
 	/** The account that asks. Undefined for the public, which sees no directories, outputs or secrets. */
 	readonly account: string | undefined;

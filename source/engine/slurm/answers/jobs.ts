@@ -98,14 +98,21 @@ const endByReason: ReadonlyMap<string, string> = new Map([
 const stateWordOf = (words: readonly string[], reason: string): string =>
 	words.find((word) => word !== 'COMPLETING') ?? endByReason.get(reason) ?? words[0] ?? '';
 
-/** Returns the exit code from a wait(2) status, or since Slurm 23.02 from the code itself. */
+const highestSignal = 64;
+
+/** Returns the exit code as a shell shows it: 128 plus the signal that ended the command. Slurm also writes 125 there, for a lack of memory. */
+export const shellExitCode = (code: number | undefined, signal = 0): number | undefined =>
+	signal > 0 && signal <= highestSignal ? 128 + signal : code;
+
+/** Returns the exit code from a wait(2) status, or since Slurm 23.02 from the code and the signal themselves. */
 function exitCodeOf(value: unknown): number | undefined {
 	if (isFields(value)) {
-		return numberOf(value['return_code']);
+		const {signal} = value;
+		return shellExitCode(numberOf(value['return_code']), isFields(signal) ? numberOf(signal['id']) : undefined);
 	}
 
 	const status = numberOf(value);
-	return status === undefined ? undefined : Math.floor(status / 256);
+	return status === undefined ? undefined : shellExitCode(Math.floor(status / 256), status % 128);
 }
 
 const secondsPerMinute = 60;
