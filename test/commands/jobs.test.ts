@@ -4,7 +4,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
-import {isAlive} from '../_helpers/program/processes.js';
+import {isAlive, openStoreOf} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
 import {firstCase} from '../_helpers/slow.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
@@ -138,6 +138,23 @@ describe.each(
 		await eventually(async () => (await jobOf(box, id))?.state === 'running');
 		await pidOf(box, 'command');
 		expect((await box.run(`cancel ${id}`)).exitCode).toBe(0);
+	});
+
+	test('cancel ends all processes of a job whose wrapper was killed', async () => {
+		const strays = '(setsid sleep 600 & echo $! > stray); sleep 600 & echo $! > child';
+		const id = await submit(box, '', 'sh', '-c', `echo $PPID > killed; ${strays}; echo $$ > parent; wait`);
+		const pids = [await pidOf(box, 'stray'), await pidOf(box, 'child'), await pidOf(box, 'parent')];
+		await eventually(async () => (await jobOf(box, id))?.state === 'running');
+		// The wrapper stores the process of the command after the state.
+		await eventually(async () => {
+			const store = await openStoreOf(box);
+			const list = await store.readJobs([Number(id)]);
+			return list.records.some((record) => record.kind === 'job' && record.job.job !== undefined);
+		});
+		process.kill(await pidOf(box, 'killed'), 'SIGKILL');
+		expect(await box.run(`cancel ${id}`)).toEqual({exitCode: 0, stdout: `Cancelled job ${id}\n`, stderr: ''});
+		expect(pids.map((pid) => isAlive(pid))).toEqual([false, false, false]);
+		expect(await jobOf(box, id)).toMatchObject({state: 'cancelled'});
 	});
 
 	test('a job that another command submits does not belong to this command', async () => {
