@@ -335,10 +335,12 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				{checkDetachable, startDetached},
 				{readLogoutSurvival},
 				{logFor, prepareLogs, readLog, readLogEnd, sealOf},
+				{endOrphan},
 			] = await Promise.all([
 				import('../host/job/detach.js'),
 				import('../host/job/logout.js'),
 				import('../host/job/job-log.js'),
+				import('../host/job/end-orphan.js'),
 			]);
 			const directory = (): string => {
 				const state = stateDirectory();
@@ -361,6 +363,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				seal: (content) => sealOf(directory(), content),
 				checkDetachable,
 				start: startDetached,
+				endOrphan,
 				readLogoutSurvival,
 			};
 		},

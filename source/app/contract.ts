@@ -19,6 +19,7 @@ import type {Notice} from '../format/notices/notice.js';
 import type {Paint} from '../format/text/paint.js';
 import type {Job, JobOptions} from '../host/job/job.js';
 import type {startDetached} from '../host/job/detach.js';
+import type {endOrphan} from '../host/job/end-orphan.js';
 import type {OpenedLog} from '../host/job/job-log.js';
 import type {LogoutSurvival} from '../host/job/logout.js';
 import type {sendSignal} from '../host/process/send-signal.js';
@@ -193,6 +194,7 @@ export type App = {
 		readonly readLogEnd: (file: string, length: number) => string | undefined;
 		readonly checkDetachable: (words: readonly string[]) => void;
 		readonly start: typeof startDetached;
+		readonly endOrphan: typeof endOrphan;
 		readonly readLogoutSurvival: () => Promise<LogoutSurvival>;
 	}>;
 	readonly lineHistory: LineHistory;

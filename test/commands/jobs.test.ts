@@ -3,8 +3,8 @@ import {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/program/cli.js';
-import {isAlive} from '../_helpers/program/processes.js';
+import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
+import {isAlive, openStoreOf} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
 import {firstCase} from '../_helpers/slow.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
@@ -138,6 +138,46 @@ describe.each(
 		await eventually(async () => (await jobOf(box, id))?.state === 'running');
 		await pidOf(box, 'command');
 		expect((await box.run(`cancel ${id}`)).exitCode).toBe(0);
+	});
+
+	test('cancel ends all processes of a job whose wrapper was killed', async () => {
+		const strays = '(setsid sleep 600 & echo $! > stray); sleep 600 & echo $! > child';
+		const id = await submit(box, '', 'sh', '-c', `echo $PPID > killed; ${strays}; echo $$ > parent; wait`);
+		const pids = [await pidOf(box, 'stray'), await pidOf(box, 'child'), await pidOf(box, 'parent')];
+		await eventually(async () => (await jobOf(box, id))?.state === 'running');
+		// The wrapper stores the process of the command after the state.
+		await eventually(async () => {
+			const store = await openStoreOf(box);
+			const list = await store.readJobs([Number(id)]);
+			return list.records.some((record) => record.kind === 'job' && record.job.job !== undefined);
+		});
+		process.kill(await pidOf(box, 'killed'), 'SIGKILL');
+		expect(await box.run(`cancel ${id}`)).toEqual({exitCode: 0, stdout: `Cancelled job ${id}\n`, stderr: ''});
+		expect(pids.map((pid) => isAlive(pid))).toEqual([false, false, false]);
+		expect(await jobOf(box, id)).toMatchObject({state: 'cancelled'});
+	});
+
+	test('a job that another command submits does not belong to this command', async () => {
+		const program = [starter, ...starterText].join(' ');
+		const outer = await submit(
+			box,
+			'',
+			'sh',
+			'-c',
+			`${program} run --detach -- sleep 600 > inner && echo $$ > submitter; sleep 600`,
+		);
+		await pidOf(box, 'submitter');
+		const inner = readFileSync(path.join(box.home, 'inner'), 'utf8').trim();
+		await eventually(async () => (await jobOf(box, inner))?.state === 'running');
+		expect((await box.run(`cancel ${outer}`)).stdout).toBe(`Cancelled job ${outer}\n`);
+		expect(await jobOf(box, inner)).toMatchObject({state: 'running'});
+		expect((await box.run(`cancel ${inner}`)).stdout).toBe(`Cancelled job ${inner}\n`);
+
+		// The job needs a GPU of the command that submits it.
+		const submitting = ['run', '--wait-children', '--gpus', '2', '--', 'sh', '-c', `${program} run --detach -- true`];
+		const {exitCode, stdout} = await box.run(submitting);
+		expect(exitCode).toBe(0);
+		expect((await box.run(`wait ${stdout.trim()}`)).exitCode).toBe(0);
 	});
 
 	test('an array runs each index once, even if another index fails', async () => {

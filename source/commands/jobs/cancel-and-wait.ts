@@ -13,12 +13,15 @@ const lookMs = 100;
 /** Time in ms to wait for a job to end. The wrapper kills the job after 30 seconds, and a busy machine can need more time. */
 const patienceMs = 45_000;
 
-/** Asks the wrapper to end, which ends the command. If the wrapper was killed, asks the command itself. */
-function signal(app: App, {holder, job}: Job): void {
+/** Asks the wrapper to end, which ends the command with its descendants. If the wrapper was killed, ends them and waits until they have ended. */
+async function signal(app: App, {holder, job}: Job): Promise<void> {
 	const answer = holder === undefined ? 'gone' : app.sendSignal(holder, 'SIGTERM');
-	if (answer === 'gone' && job !== undefined) {
-		app.sendSignal(job, 'SIGTERM');
+	if (answer !== 'gone' || job === undefined) {
+		return;
 	}
+
+	const {endOrphan} = await app.loadDetaching();
+	await endOrphan(job);
 }
 
 /** Waits until these jobs have ended, `patienceMs` have passed, or the wait is aborted. Returns the jobs that have not ended. */
@@ -66,13 +69,10 @@ export async function cancelAndWait(
 	}
 
 	const changed = await cancelJobs(world, requester, ids, via);
-	for (const {before} of changed) {
-		// A wrapper that cannot be signalled, as in a container, notices the cancellation in the store.
-		if (before.isHeld) {
-			signal(app, before);
-		}
-	}
-
+	// A wrapper that cannot be signalled, as in a container, notices the cancellation in the store.
+	const signalled = Promise.all(
+		changed.filter(({before}) => before.isHeld).map(async ({before}) => signal(app, before)),
+	);
 	const running = changed.map(({before}) => before).filter(({state, isHeld}) => isHeld && state === 'running');
 	const left =
 		running.length === 0
@@ -83,6 +83,10 @@ export async function cancelAndWait(
 					running.map(({number}) => number),
 					aborted,
 				);
+	if (aborted?.aborted !== true) {
+		await signalled;
+	}
+
 	return {
 		cancelled: changed
 			.map(({before}) => before)

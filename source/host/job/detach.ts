@@ -6,6 +6,7 @@ import process from 'node:process';
 import {CanhazgpuError, messageOf} from '../../errors.js';
 import {exactWords, isBytes} from '../inherited/exact-text.js';
 import {systemTool} from '../tool/system-tool.js';
+import {markVariable} from './job.js';
 import {openLog} from './job-log.js';
 
 /** Throws `usage` if a word is not UTF-8, because the job's record could not store it. */
@@ -90,7 +91,8 @@ export async function startDetached({
 		] as const;
 		const child = spawn(program, args, {
 			cwd: directory,
-			env: environment,
+			// If a job submits this job, the new job still does not belong to it, and must not end with it.
+			env: {...environment, [markVariable]: undefined},
 			detached: true,
 			stdio: ['ignore', descriptor, descriptor],
 		});

@@ -6,11 +6,13 @@ import {
 	constants,
 	existsSync,
 	fstatSync,
+	linkSync,
 	mkdirSync,
 	openSync,
 	readSync,
+	rmSync,
 	unlinkSync,
-	writeSync,
+	writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
@@ -89,22 +91,51 @@ export function openLog(file: string, isNew: boolean): number {
 
 const keyBytes = 32;
 
-/** Returns this account's key from the directory of the logs. Creates the key the first time. */
-function readKey(directory: string): Uint8Array {
-	const file = path.join(directory, '.key');
-	try {
-		const descriptor = openSync(file, newLog, 0o600);
-		writeSync(descriptor, randomBytes(keyBytes));
-		closeSync(descriptor);
-	} catch (error) {
-		if (codeOf(error) !== 'EEXIST') {
-			throw unwritable(file, problems.get(codeOf(error)) ?? messageOf(error), error);
-		}
+/** Returns this account's key. Undefined without a file. Removes a file of another length, because a known key would let others forge seals. */
+function findKey(file: string): Uint8Array | undefined {
+	if (!existsSync(file)) {
+		return undefined;
 	}
 
 	const log = readLog(file);
 	const key = log.read();
 	log.close();
+	if (key.length === keyBytes) {
+		return key;
+	}
+
+	rmSync(file, {force: true});
+	return undefined;
+}
+
+/** Creates this account's key atomically, so that nobody reads a part of it. Keeps the key that another process has created meanwhile. */
+function createKey(file: string): void {
+	const temporary = `${file}.${crypto.randomUUID()}`;
+	try {
+		writeFileSync(temporary, randomBytes(keyBytes), {mode: 0o600, flag: 'wx'});
+		linkSync(temporary, file);
+	} catch (error) {
+		if (codeOf(error) !== 'EEXIST') {
+			throw unwritable(file, problems.get(codeOf(error)) ?? messageOf(error), error);
+		}
+	} finally {
+		rmSync(temporary, {force: true});
+	}
+}
+
+/** Returns this account's key from the directory of the logs. Creates the key the first time. */
+function readKey(directory: string): Uint8Array {
+	const file = path.join(directory, '.key');
+	let key = findKey(file);
+	if (key === undefined) {
+		createKey(file);
+		key = findKey(file);
+	}
+
+	if (key === undefined) {
+		throw unwritable(file, 'it is not a key of this account');
+	}
+
 	return key;
 }
 

@@ -78,7 +78,8 @@ export const restoreOpenFiles = async (): Promise<void> => {
 	}
 };
 
-const markVariable = 'CANHAZGPU_JOB';
+/** The variable with the marks of the jobs to which a process belongs. */
+export const markVariable = 'CANHAZGPU_JOB';
 
 const endSignals: ReadonlySet<string> = new Set(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP']);
 

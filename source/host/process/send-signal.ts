@@ -7,8 +7,8 @@ import {ownerOfProcess} from './files.js';
 /** The result of sending a signal. `gone`: the process has ended, and another process may have its pid. */
 type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
 
-/** Sends a signal to a process, but never to one of another account (even as root) or one whose start time is unknown or different. */
-export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): SignalOutcome {
+/** Sends a signal to a process, but never to one of another account (even as root) or one whose start time is unknown or different. 0 only checks. */
+export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' | 0): SignalOutcome {
 	const {pid, startTicks} = identity;
 	if (startTicks === undefined) {
 		return 'unknown';

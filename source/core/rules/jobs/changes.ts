@@ -78,7 +78,9 @@ export const calledOff = (job: Job, reason: string, now: number): Job => ({
 	reason,
 });
 
-export const lost = (job: Job, reason: string, now: number): Job => ({...job, state: 'lost', endTime: now, reason});
+/** Ends a job without a process. After a cancellation, its processes were meant to end, so the job is not lost. */
+export const lost = (job: Job, reason: string, now: number): Job =>
+	job.cancelledBy === undefined ? {...job, state: 'lost', endTime: now, reason} : ended(job, {reason}, now);
 
 export const retried = (job: Job, token: string, {machineId, bootId, self}: Host): Job => ({
 	...job,

@@ -61,6 +61,12 @@ describe('planLook', () => {
 	const waiting = (number: number, id: string) =>
 		job(number, {...here, holder: {pid: 1, startTicks: 1}, after: [{id, isAny: false}]});
 
+	test('ends a cancelled job as cancelled if its wrapper was killed', () => {
+		expect(outcome(running({holder: {pid: 3}, cancelledBy: 'alice'}))).toEqual([
+			[7, 'cancelled', 'cancelled by alice'],
+		]);
+	});
+
 	test('marks a job as lost and, in the same commit, cancels the jobs that depend on that job', () => {
 		expect(outcome(running({holder: {pid: 3}}), waiting(8, '7'), waiting(9, '8'), waiting(10, '11'))).toEqual([
 			[7, 'lost', 'its processes were killed'],
