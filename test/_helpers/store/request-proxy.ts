@@ -3,6 +3,7 @@ import {Buffer} from 'node:buffer';
 import {createHash} from 'node:crypto';
 import {once} from 'node:events';
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {setTimeout as sleep} from 'node:timers/promises';
 import commitLua from '../../../source/store/redis/lua/commit.lua';
 import {withConstants} from '../../../source/store/redis/script.js';
 
@@ -22,6 +23,12 @@ export type CommitFate =
 	/** The connection is cut, and the commit never reaches the server. */
 	| 'never arrives';
 
+export type Outage = {
+	readonly forMs: number;
+	/** Whether the client gets the answer to the request before the connections are closed. The server carries out the request in any case. */
+	readonly isAnswered: boolean;
+};
+
 export type RequestProxy = {
 	readonly port: number;
 	/** Assigns these fates to the next commits. Later commits are prompt. */
@@ -32,6 +39,8 @@ export type RequestProxy = {
 	readonly arrived: () => number;
 	/** Delivers the delayed commits, and waits for the replies of the server. */
 	readonly deliver: () => Promise<void>;
+	/** Closes all connections when a request contains this text, and rejects new connections for some time. The outage happens once. */
+	readonly failAt: (text: string, outage: Outage) => void;
 	/** Rejects new connections and closes all open ones. */
 	readonly shut: () => Promise<void>;
 	readonly close: () => Promise<void>;
@@ -71,6 +80,9 @@ const commitDigest = createHash('sha1').update(commitScript).digest('hex');
 /** Whether a request is a commit. Everything else is passed on unchanged. */
 const isCommit = ([name = '', script]: readonly string[]): boolean =>
 	/^eval/iv.test(name) && (script === commitDigest || script === commitScript);
+
+/** Time in ms in which the client receives an answer that the proxy has passed on. */
+const passMs = 5;
 
 /** Resolves when the socket has received data or has ended. Removes its listeners, because many commits use the same connection. */
 async function answerOf(socket: Socket): Promise<void> {
@@ -115,6 +127,40 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 			await sendAlone(request);
 			counts.arrived++;
 		}
+	};
+
+	let nextOutage: (Outage & {readonly text: string}) | undefined;
+	let isDown = false;
+	const cutAll = (): void => {
+		for (const socket of sockets) {
+			socket.destroy();
+		}
+	};
+
+	const outageAt = (words: readonly string[]): Outage | undefined => {
+		const outage = nextOutage;
+		if (outage === undefined || words.every((word) => !word.includes(outage.text))) {
+			return undefined;
+		}
+
+		nextOutage = undefined;
+		return outage;
+	};
+
+	const fail = async (request: Uint8Array, upstream: Socket, {forMs, isAnswered}: Outage): Promise<void> => {
+		if (isAnswered) {
+			const answered = answerOf(upstream);
+			upstream.write(request);
+			await answered;
+			await sleep(passMs);
+		} else {
+			await sendAlone(request);
+		}
+
+		isDown = true;
+		cutAll();
+		await sleep(forMs);
+		isDown = false;
 	};
 
 	let delivery = Promise.resolve();
@@ -168,6 +214,11 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 	};
 
 	const server = createServer((client) => {
+		if (isDown) {
+			client.destroy();
+			return;
+		}
+
 		const upstream = open();
 		client.setNoDelay(true);
 		client.on('error', () => undefined);
@@ -180,7 +231,10 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 				const request = Buffer.from(bytes.subarray(0, length));
 				bytes = bytes.subarray(length);
 				work = work.then(async () => {
-					if (isCommit(words)) {
+					const outage = outageAt(words);
+					if (outage !== undefined) {
+						await fail(request, upstream, outage);
+					} else if (isCommit(words)) {
 						counts.commits++;
 						await meetFate(request, client, upstream);
 					} else {
@@ -207,10 +261,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 	const {port} = server.address() as AddressInfo;
 
 	const shut = async (): Promise<void> => {
-		for (const socket of sockets) {
-			socket.destroy();
-		}
-
+		cutAll();
 		if (!server.listening) {
 			return;
 		}
@@ -229,6 +280,9 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		commits: () => counts.commits,
 		arrived: () => counts.arrived,
 		deliver: async () => deliver(() => true),
+		failAt(text, outage) {
+			nextOutage = {text, ...outage};
+		},
 		shut,
 		close: shut,
 	};

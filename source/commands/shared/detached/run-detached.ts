@@ -53,10 +53,11 @@ async function runOnce(
 	const observer: JobObserver = {
 		variables: {...addedVariables(app), ...jobVariables(keeper.job())},
 		async granted(lease, signal) {
-			const changed = await keeper.update(
-				(job, now) => (job.state === 'queued' ? started(job, lease, now) : undefined),
-				signal,
-			);
+			const changed = await keeper.update((job, now) => {
+				// Perhaps the change was made, and only its answer was lost.
+				const isStarted = job.state === 'running' && job.leaseId === lease.leaseId;
+				return isStarted ? job : job.state === 'queued' ? started(job, lease, now) : undefined;
+			}, signal);
 			return changed !== undefined;
 		},
 		running(command) {

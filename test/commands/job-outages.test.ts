@@ -1,0 +1,37 @@
+/** Detached jobs while Redis is unreachable for some seconds. Redis keeps its data. */
+import {expect, onTestFinished} from 'vitest';
+import {slowTest} from '../_helpers/slow.js';
+import type {Box} from '../_helpers/program/cli.js';
+import {freshRedisBox, holders} from '../_helpers/program/processes.js';
+import {redisOfFile} from '../_helpers/store/redis-of-file.js';
+import {openRequestProxy, type RequestProxy} from '../_helpers/store/request-proxy.js';
+
+const redis = redisOfFile();
+
+type Scene = {
+	readonly box: Box;
+	readonly proxy: RequestProxy;
+	/** Variables that make a command and the wrappers of its jobs connect through the proxy. */
+	readonly byProxy: Readonly<Record<string, string>>;
+};
+
+async function setScene(): Promise<Scene> {
+	const box = await freshRedisBox(redis.port, 1);
+	const proxy = await openRequestProxy(redis.port);
+	onTestFinished(async () => proxy.close());
+	return {box, proxy, byProxy: {CANHAZGPU_REDIS_PORT: String(proxy.port)}};
+}
+
+const jobsOf = async ({box}: Scene): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> =>
+	JSON.parse((await box.run('jobs --all --json')).stdout) as ReadonlyArray<Readonly<Record<string, unknown>>>;
+
+slowTest('a job runs once if the answer that stores its start is lost', async () => {
+	const scene = await setScene();
+	const {box, proxy, byProxy} = scene;
+	proxy.failAt('"state":"running"', {forMs: 9000, isAnswered: false});
+	expect(await box.run('run --detach -- echo ran', byProxy)).toMatchObject({exitCode: 0});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'completed', starts: 1}]);
+	expect((await box.run('logs 1')).stdout).toBe('ran\n');
+	expect(await holders(box)).toBe('0:-');
+});
