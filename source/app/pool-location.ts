@@ -1,10 +1,10 @@
 import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
 import {emptyPlan} from '../core/model/plan.js';
-import {requirePool} from '../core/rules/pool/pool.js';
+import {requirePool, requireReplaceable} from '../core/rules/pool/pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
-import {CanhazgpuError, hasCode, messageOf} from '../errors.js';
+import {CanhazgpuError, hasCode, messageOf, withFallback} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
@@ -130,7 +130,7 @@ async function unannouncedPool(context: Context): Promise<PoolRecord | undefined
 	let store: Store | undefined;
 	try {
 		store = await openRedis(context, false);
-		requirePool(await store.read(), context.host, store.location);
+		requirePool(await store.read(), context.host, store);
 		return context.locations.redisRecord();
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
@@ -150,7 +150,8 @@ Closes the machine's previous pool if it is in another store. This happens befor
 previous pool, such as a monitor, could otherwise grant the same GPUs twice.
 @param record - The location that is recorded for everyone. Undefined for a private pool.
 @returns How many reservations ended, or why they could not be ended.
-@throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store accepts no changes.
+@throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store accepts no changes, `wrong-machine` if it has the pool of
+another machine.
 */
 async function leaveFormer(
 	context: Context & {readonly store: Store},
@@ -176,8 +177,15 @@ async function leaveFormer(
 		return {movedFrom, droppedLeases: 0};
 	}
 
-	// Checks that the new store accepts changes before any reservation ends.
+	// Checks that the new store accepts changes and has no pool of another machine before any reservation ends.
 	await context.store.commit(emptyPlan);
+	await withFallback(
+		async () => {
+			requireReplaceable((await context.store.read()).pool, context.host, context.store);
+		},
+		() => undefined,
+		'pool-garbage',
+	);
 	let store: Store | undefined;
 	try {
 		store = await (recorded.store === 'redis'

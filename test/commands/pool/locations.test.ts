@@ -1,4 +1,7 @@
 /** Everybody on the machine finds the pool that `admin` creates. */
+import {existsSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import {DatabaseSync} from 'node:sqlite';
 import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
@@ -111,4 +114,71 @@ slowTest('only admin --force replaces a pool of the Go canhazgpu in Redis by an 
 		stderr: '',
 	});
 	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);
+});
+
+test("admin never adopts or replaces another machine's pool in Redis", async () => {
+	const settings = {CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '9'};
+	const location = `redis localhost:${redis.port}/9`;
+	const owner = createBox(settings);
+	const box = createBox();
+	const client = new Redis(redis.port, {db: 9});
+	onTestFinished(() => {
+		client.disconnect();
+		owner.remove();
+		box.remove();
+	});
+	await owner.run('admin --gpus 3 --provider fake');
+	await owner.run('reserve -g 2');
+	await client.set('canhazgpu:machine', '{"machine_id":"other","boot_id":"then"}');
+
+	const refusal = `Error: The pool in ${location} belongs to another machine (other)\n`;
+	for (const gpuCount of [3, 4]) {
+		const {exitCode, stdout, stderr} = await box.run(`admin --gpus ${gpuCount} --provider fake`, settings);
+		expect({exitCode, stdout}).toEqual({exitCode: 4, stdout: ''});
+		expect(stderr).toContain(refusal);
+	}
+
+	// A refused move keeps the former pool open.
+	expect(await box.run('admin --gpus 2 --provider fake --store embedded')).toMatchObject({exitCode: 0});
+	const forced = await box.run('admin --gpus 4 --provider fake --force', {...settings, CANHAZGPU_STORE: 'redis'});
+	expect(forced).toMatchObject({exitCode: 4, stdout: ''});
+	expect(forced.stderr).toContain(refusal);
+	expect(forced.stderr).toContain('--redis-db N');
+	expect(await box.run('reserve -g 2 --short')).toMatchObject({exitCode: 0, stdout: '0,1\n'});
+
+	// The command in the hint, for a machine whose id has changed.
+	expect(forced.stderr).toContain(`redis-cli -p ${redis.port} -n 9 del canhazgpu:machine\n`);
+	await client.del('canhazgpu:machine');
+	expect(await owner.run('release')).toMatchObject({stdout: 'Released 2 GPU(s): [0 1]\n'});
+});
+
+test('admin does not adopt a pool that was closed by a move', async () => {
+	const settings = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '10'};
+	const box = createBox();
+	onTestFinished(box.remove);
+	await box.run('admin --gpus 2 --provider fake', settings);
+	await box.run('admin --gpus 2 --provider fake --store embedded --force');
+	rmSync(path.join(box.poolDirectory, 'pool.json'));
+	const {exitCode, stderr} = await box.run('admin --gpus 2 --provider fake', settings);
+	expect(exitCode).toBe(4);
+	expect(stderr).toContain(
+		`Error: The pool that was in redis localhost:${redis.port}/10 is in ${box.poolDirectory} now\n`,
+	);
+	expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(false);
+});
+
+test('after the machine-id has changed, the error names admin --force, which replaces the embedded pool', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
+	database.exec('UPDATE pool SET raw = \'{"machine_id":"earlier","boot_id":"then"}\' WHERE name = \'machine\'');
+	database.close();
+	const {exitCode, stderr} = await box.run('status');
+	expect(exitCode).toBe(4);
+	expect(stderr).toContain('belongs to another machine (earlier)');
+	expect(stderr).toContain(
+		'If its id has changed, replace the pool and end all its reservations: sudo canhazgpu admin --force\n',
+	);
+	expect(await box.run('admin --gpus 2 --provider fake --force')).toMatchObject({exitCode: 0});
+	expect(await box.run('status')).toMatchObject({exitCode: 0});
 });

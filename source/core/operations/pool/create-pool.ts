@@ -1,7 +1,7 @@
 import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
-import {checkPoolSize, planPool, planPoolReset, requirePool} from '../../rules/pool/pool.js';
+import {checkPoolSize, planPool, planPoolReset, requirePool, requireReplaceable} from '../../rules/pool/pool.js';
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {World} from '../../model/ports.js';
 import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
@@ -54,7 +54,11 @@ const isJustRestored = (
 	snapshot.dataLoss !== undefined &&
 	snapshot.now - snapshot.dataLoss.restoredAt < restoredRecentlySeconds;
 
-/** Creates the pool. Throws `pool-exists`, with the pool in its details, if there is a pool and `force` is not set. */
+/**
+Creates the pool.
+@throws CanhazgpuError `pool-exists`, with the pool in its details, if there is a pool and `force` is not set. `wrong-machine` if the pool in Redis
+belongs to another machine, or, without `force`, if it has moved.
+*/
 export async function createPool(makers: PoolCreation, request: PoolRequest): Promise<PoolMade> {
 	checkPoolSize(request.gpuCount);
 	const {store, host} = makers;
@@ -73,6 +77,12 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 			return snapshot;
 		},
 		attempt(snapshot) {
+			if (request.force) {
+				requireReplaceable(snapshot.pool, host, store);
+			} else if (snapshot.pool !== undefined) {
+				requirePool(snapshot, host, store);
+			}
+
 			if (isJustRestored(snapshot, request)) {
 				return {plan: emptyPlan, result: {pool: snapshot.pool, droppedLeases: 0, wasThere: true}};
 			}
@@ -111,7 +121,7 @@ export const closePool = async (makers: PoolCreation, movedTo: string): Promise<
 		read: async (change) => makers.store.read({change}),
 		attempt(snapshot) {
 			const {store, host} = makers;
-			const pool = requirePool(snapshot, host, store.location);
+			const pool = requirePool(snapshot, host, store);
 			const plan = planPoolReset(
 				snapshot,
 				{...pool, machine: {id: host.machineId, bootId: host.bootId, movedTo}},
