@@ -211,6 +211,11 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			const {recorded} = locations.facts();
 			if (record !== undefined) {
 				locations.checkAnnounceable();
+				// Otherwise nobody would find the new pool: not in a file, and not while the record still names the former pool.
+				const mustRecord = recorded === undefined ? record.store === 'embedded' : !isSameRecord(recorded, record);
+				if (mustRecord && locations.canAnnounce()) {
+					locations.checkWritable(record);
+				}
 			}
 
 			const {movedFrom, droppedLeases, warning} = await leaveFormer({...context, store}, record, request.force);
@@ -220,18 +225,24 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			} catch (error) {
 				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
-				if (pool === undefined || record === undefined || !locations.announce(record)) {
+				if (pool === undefined || record === undefined || locations.announce(record) !== undefined) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;
 				}
 
 				return {pool, droppedLeases: 0, wasThere: true};
 			}
 
-			if (record !== undefined && !locations.announce(record) && record.store === 'redis') {
+			const unrecorded = record === undefined ? undefined : locations.announce(record);
+			if (unrecorded !== undefined && record?.store === 'redis') {
 				locations.remember(record);
 			}
 
-			return {...made, droppedLeases: made.droppedLeases + droppedLeases, warning};
+			const isRecorded = recorded !== undefined && record !== undefined && isSameRecord(recorded, record);
+			return {
+				...made,
+				droppedLeases: made.droppedLeases + droppedLeases,
+				warning: warning ?? (isRecorded ? undefined : unrecorded),
+			};
 		},
 		close: async () => store.close(),
 	};

@@ -1,16 +1,24 @@
 /** Everybody on the machine finds the pool that `admin` creates. */
-import {existsSync, rmSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {DatabaseSync} from 'node:sqlite';
 import {Redis} from 'ioredis';
-import {expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createEmbeddedBox} from '../../_helpers/program/cli.js';
+import {canEnter, runIn, type NamespaceOptions} from '../../_helpers/machine/namespaces.js';
+import {createClock} from '../../../source/host/clock.js';
+import {createHost} from '../../../source/host/host.js';
+import {closePool} from '../../../source/core/operations/pool/create-pool.js';
+import {openStoreOf} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
+
+const movedHint =
+	'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.';
 
 test.each(
 	firstCase([
@@ -44,7 +52,7 @@ test('admin --force in another store ends the former reservations and redirects 
 		exitCode: 0,
 		stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the replaced pool\n`,
 	});
-	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nRestart programs that still use the old location, and remove settings and flags that name it.\n`;
+	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\n${movedHint}\n`;
 	const {exitCode, stderr} = await waiting;
 	expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
 	expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
@@ -56,7 +64,7 @@ test('admin --force in another store ends the former reservations and redirects 
 	});
 	expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
 	expect((await box.run('status', inRedis)).stderr).toBe(
-		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nRestart programs that still use the old location, and remove settings and flags that name it.\n`,
+		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\n${movedHint}\n`,
 	);
 });
 
@@ -181,4 +189,56 @@ test('after the machine-id has changed, the error names admin --force, which rep
 	);
 	expect(await box.run('admin --gpus 2 --provider fake --force')).toMatchObject({exitCode: 0});
 	expect(await box.run('status')).toMatchObject({exitCode: 0});
+});
+
+/** A mount namespace in which a directory is read-only, even for root. */
+const readOnly = (directory: string): NamespaceOptions => ({
+	flags: ['--mount'],
+	prepare: `mount --bind ${directory} ${directory} && mount -o remount,bind,ro ${directory}`,
+});
+
+describe.skipIf(!canEnter(readOnly('/var')))('admin with a read-only pool directory', () => {
+	const redisFlags = (db: number) => `--store redis --redis-port ${redis.port} --redis-db ${db}`;
+
+	test('warns that other accounts do not find the first pool, and works again once the directory is writable', async () => {
+		const box = createBox();
+		onTestFinished(box.remove);
+		mkdirSync(box.poolDirectory);
+		const words = `admin --gpus 2 --provider fake ${redisFlags(11)}`;
+		expect(await runIn(readOnly(box.poolDirectory), box, words)).toEqual({
+			exitCode: 0,
+			stdout: `Created a pool of 2 GPU(s) (fake) in redis localhost:${redis.port}/11\n`,
+			stderr: `Warning: without settings, other accounts do not find this pool, because ${box.poolDirectory}/pool.json could not be written: EROFS. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
+		});
+		expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: ''});
+		expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(true);
+	});
+
+	test('does not move the pool, and ends no reservation', async () => {
+		const box = await createEmbeddedBox(2);
+		onTestFinished(box.remove);
+		await box.run('reserve');
+		const words = `admin --gpus 2 --provider fake --force ${redisFlags(12)}`;
+		expect(await runIn(readOnly(box.poolDirectory), box, words)).toEqual({
+			exitCode: 4,
+			stdout: '',
+			stderr: `Error: Cannot write ${box.poolDirectory}/pool.json, which says where the GPU pool is: EROFS\nNothing was changed. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
+		});
+		expect(await box.run('release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
+		expect(readdirSync(box.poolDirectory).filter((name) => name.includes('json'))).toEqual(['pool.json']);
+	});
+});
+
+test('an admin command that was killed during a move can be repeated', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const store = await openStoreOf(box);
+	await closePool({store, host: createHost(), clock: createClock()}, `redis localhost:${redis.port}/13`);
+	await store.close();
+	expect((await box.run('status')).stderr).toBe(
+		`Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/13 now\n${movedHint}\n`,
+	);
+	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 13`;
+	expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: ''});
+	expect(await box.run('status', {CANHAZGPU_STORE: ''})).toMatchObject({exitCode: 0});
 });

@@ -115,16 +115,24 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 	});
 }
 
-/** Closes this machine's pool after a move. Programs learn the new location at their next read. Returns how many leases ended. Throws like `requirePool`. */
+/**
+Closes this machine's pool for a move. Programs learn the new location at their next read. Returns how many leases ended: none if an earlier, killed
+`admin` has closed the pool for the same move. Throws like `requirePool`.
+*/
 export const closePool = async (makers: PoolCreation, movedTo: string): Promise<number> =>
 	changeOnce(makers, {
 		read: async (change) => makers.store.read({change}),
 		attempt(snapshot) {
 			const {store, host} = makers;
+			const machine = {id: host.machineId, bootId: host.bootId, movedTo};
+			if (snapshot.pool?.machine?.id === machine.id && snapshot.pool.machine.movedTo === movedTo) {
+				return {plan: emptyPlan, result: 0};
+			}
+
 			const pool = requirePool(snapshot, host, store);
 			const plan = planPoolReset(
 				snapshot,
-				{...pool, machine: {id: host.machineId, bootId: host.bootId, movedTo}},
+				{...pool, machine},
 				{host, account: accountName(host.account), before: {count: pool.gpuCount, provider: pool.provider}},
 			);
 			return {plan, result: holdingsIn(snapshot.gpus).length};

@@ -121,7 +121,7 @@ export function requirePool(snapshot: Snapshot, host: Host, {kind, location}: Pi
 	const {machine} = pool;
 	if (machine?.movedTo !== undefined) {
 		throw new CanhazgpuError('wrong-machine', `The pool that was in ${location} is in ${machine.movedTo} now`, {
-			hint: 'Restart programs that still use the old location, and remove settings and flags that name it.',
+			hint: 'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.',
 		});
 	}
 
