@@ -1,7 +1,9 @@
 /** Everybody on the machine finds the pool that `admin` creates. */
 import {existsSync, mkdirSync, readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
+import process from 'node:process';
 import {DatabaseSync} from 'node:sqlite';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
@@ -11,6 +13,7 @@ import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';
 import {closePool} from '../../../source/core/operations/pool/create-pool.js';
 import {openStoreOf} from '../../_helpers/program/processes.js';
+import {startSleeper} from '../run/_sleeper.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {firstCase, slowTest} from '../../_helpers/slow.js';
@@ -66,6 +69,27 @@ test('admin --force in another store ends the former reservations and redirects 
 	expect((await box.run('status', inRedis)).stderr).toBe(
 		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\n${movedHint}\n`,
 	);
+});
+
+test('a running job is told once that a move ended its reservation, and ends without delay', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const {wrapper, pid} = await startSleeper(box);
+	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 14`;
+	expect(await box.run(words)).toMatchObject({
+		exitCode: 0,
+		stdout: expect.stringContaining('Ended 1 reservation(s)') as string,
+	});
+	await wrapper.says(/WARNING/v);
+	// Another poll must not repeat the warning.
+	await sleep(6000);
+	const endedAt = performance.now();
+	process.kill(pid, 'SIGTERM');
+	expect(await wrapper.ended).toMatchObject({
+		exitCode: 143,
+		stderr: `canhazgpu: WARNING: the command continues without its reservation: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/14 now\n`,
+	});
+	expect(performance.now() - endedAt).toBeLessThan(5000);
 });
 
 slowTest('admin --force in another store warns if the former reservations could not be ended', async () => {
