@@ -16,6 +16,8 @@ type NewLocation = {
 	readonly record?: PoolRecord;
 	readonly privateLabel?: string;
 	readonly repairs?: readonly string[];
+	/** Whether `--group` has changed who can use an existing pool. */
+	readonly hasNewGroup?: boolean;
 };
 
 /** Opens the shared pool. Only its owner may write to the directory, so permissions that an old version gave to all are removed. */
@@ -31,11 +33,14 @@ async function openShared(context: Context): Promise<NewLocation> {
 	try {
 		const repairs = closeDirectory(database);
 		const store = await openEmbedded(context, directory, audience);
-		if (repairs.length > 0 || group !== undefined) {
-			changeAudience(database, audience);
-		}
-
-		return {store, record: {store: 'embedded', directory}, repairs};
+		const isChanged = (repairs.length > 0 || group !== undefined) && changeAudience(database, audience);
+		const hasNewGroup = isChanged && group !== undefined;
+		return {
+			store,
+			record: {store: 'embedded', directory},
+			repairs: hasNewGroup ? [...repairs, `Only members of ${group} can use the pool now.`] : repairs,
+			hasNewGroup,
+		};
 	} catch (error) {
 		const {code} = (error instanceof CanhazgpuError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException;
 		if (code !== 'EACCES' && code !== 'EPERM') {
@@ -202,7 +207,7 @@ async function leaveFormer(
 
 export async function openPoolLocation(context: Context): Promise<PoolLocation> {
 	const {locations} = context;
-	const {store, record, privateLabel, repairs = []} = await newLocation(context);
+	const {store, record, privateLabel, repairs = [], hasNewGroup = false} = await newLocation(context);
 	return {
 		location: store.location,
 		privateLabel,
@@ -223,8 +228,9 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom});
 			} catch (error) {
-				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location.
-				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
+				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location. And if only the
+				// group is new, that is all that was requested.
+				const pool = recorded === undefined || hasNewGroup ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || locations.announce(record) !== undefined) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;
 				}

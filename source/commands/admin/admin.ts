@@ -148,7 +148,9 @@ export const admin: Command = {
 				);
 			} else {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				app.print(wasThere ? `The ${what} already existed. Everyone on this machine uses it now` : `Created a ${what}`);
+				const outcome =
+					location.repairs.length > 0 ? 'Its reservations were kept' : 'Everyone on this machine uses it now';
+				app.print(wasThere ? `The ${what} already existed. ${outcome}` : `Created a ${what}`);
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
 				}
