@@ -1,4 +1,10 @@
-import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
+import {
+	closePool,
+	createPool,
+	type PoolMade,
+	type PoolRequest,
+	type PoolSettings,
+} from '../core/operations/pool/create-pool.js';
 import {emptyPlan} from '../core/model/plan.js';
 import {requirePool, requireReplaceable} from '../core/rules/pool/pool.js';
 import type {Store} from '../core/model/ports.js';
@@ -8,6 +14,7 @@ import {CanhazgpuError, hasCode, messageOf, withFallback} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
+import type {Locations} from './locations.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
 import {isSameRecord, recordText, type Context} from './stores.js';
 
@@ -148,13 +155,19 @@ async function unannouncedPool(context: Context): Promise<PoolRecord | undefined
 	}
 }
 
-type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
+type Former = {
+	readonly movedFrom?: string;
+	readonly droppedLeases: number;
+	/** The settings to take over. Undefined if the former pool could not be read. */
+	readonly settings?: PoolSettings;
+	readonly warning?: string;
+};
 
 /**
 Closes the machine's previous pool if it is in another store. This happens before the new pool is created, because a program that still uses the
 previous pool, such as a monitor, could otherwise grant the same GPUs twice.
 @param record - The location that is recorded for everyone. Undefined for a private pool.
-@returns How many reservations ended, or why they could not be ended.
+@returns How many reservations ended and the settings of the previous pool, or why the reservations could not be ended.
 @throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store accepts no changes, `wrong-machine` if it has the pool of
 another machine.
 */
@@ -196,13 +209,23 @@ async function leaveFormer(
 		store = await (recorded.store === 'redis'
 			? openRedis(context, false, recorded)
 			: openEmbedded(context, recorded.directory));
-		return {movedFrom, droppedLeases: await closePool({...context, store}, recordText(record))};
+		return {movedFrom, ...(await closePool({...context, store}, recordText(record)))};
 	} catch (error) {
 		const warning = `Warning: the reservations in ${movedFrom} could not be ended: ${messageOf(error)}`;
 		return {movedFrom, droppedLeases: 0, warning: hasCode(error, 'no-pool') ? undefined : warning};
 	} finally {
 		await store?.close();
 	}
+}
+
+/** Records the location of the new pool for everyone, or else for this account. Returns a warning if other accounts do not find the pool. */
+function recordNew({announce, remember}: Locations, record: PoolRecord, former: PoolRecord | undefined) {
+	const warning = announce(record);
+	if (warning !== undefined && record.store === 'redis') {
+		remember(record);
+	}
+
+	return former !== undefined && isSameRecord(former, record) ? undefined : warning;
 }
 
 export async function openPoolLocation(context: Context): Promise<PoolLocation> {
@@ -223,10 +246,14 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				}
 			}
 
-			const {movedFrom, droppedLeases, warning} = await leaveFormer({...context, store}, record, request.force);
+			const {movedFrom, droppedLeases, settings, warning} = await leaveFormer(
+				{...context, store},
+				record,
+				request.force,
+			);
 			let made: PoolMade;
 			try {
-				made = await createPool({...context, store}, {...request, movedFrom});
+				made = await createPool({...context, store}, {...request, movedFrom, settings});
 			} catch (error) {
 				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location. And if only the
 				// group is new, that is all that was requested.
@@ -238,16 +265,12 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				return {pool, droppedLeases: 0, wasThere: true};
 			}
 
-			const unrecorded = record === undefined ? undefined : locations.announce(record);
-			if (unrecorded !== undefined && record?.store === 'redis') {
-				locations.remember(record);
-			}
-
-			const isRecorded = recorded !== undefined && record !== undefined && isSameRecord(recorded, record);
+			const unrecorded = record === undefined ? undefined : recordNew(locations, record, recorded);
 			return {
 				...made,
 				droppedLeases: made.droppedLeases + droppedLeases,
-				warning: warning ?? (isRecorded ? undefined : unrecorded),
+				leftBehind: settings === undefined ? undefined : movedFrom,
+				warning: warning ?? unrecorded,
 			};
 		},
 		close: async () => store.close(),

@@ -131,7 +131,7 @@ export const admin: Command = {
 				app.remark(repair);
 			}
 
-			const {pool, droppedLeases, wasThere, warning} = await location.make({
+			const {pool, droppedLeases, wasThere, leftBehind, warning} = await location.make({
 				gpuCount,
 				provider,
 				force: input.has('force'),
@@ -154,6 +154,12 @@ export const admin: Command = {
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
 				}
+			}
+
+			if (leftBehind !== undefined) {
+				app.remark(
+					`The policy and the list of GPUs that are out of service were moved. Detached jobs and the history stay in ${leftBehind}.`,
+				);
 			}
 
 			if (warning !== undefined) {

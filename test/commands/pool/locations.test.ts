@@ -23,6 +23,10 @@ const redis = redisOfFile();
 const movedHint =
 	'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.';
 
+/** The line on stderr after a move. */
+const movedSettings = (from: string): string =>
+	`The policy and the list of GPUs that are out of service were moved. Detached jobs and the history stay in ${from}.\n`;
+
 test.each(
 	firstCase([
 		['an address', () => ({CANHAZGPU_REDIS_URL: `redis://127.0.0.1:${redis.port}/3`})],
@@ -92,6 +96,28 @@ test('a running job is told once that a move ended its reservation, and ends wit
 	expect(performance.now() - endedAt).toBeLessThan(5000);
 });
 
+test('admin --force in another store moves the policy and the out-of-service GPUs', async () => {
+	const box = await createEmbeddedBox(3);
+	onTestFinished(box.remove);
+	const anywhere = {CANHAZGPU_STORE: ''};
+	await box.run(['admin', '--drain', '1', '--reason', 'fan is dead']);
+	await box.run('admin --set strategy=lru');
+	const words = `admin --gpus 3 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 15`;
+	expect(await box.run(words)).toEqual({
+		exitCode: 0,
+		stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/15\n`,
+		stderr: movedSettings(box.poolDirectory),
+	});
+	expect((await box.run('status', anywhere)).stdout).toContain('fan is dead');
+	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
+
+	// A GPU that is back in service stays in service when the pool moves back.
+	await box.run('admin --undrain 1', anywhere);
+	await box.run('admin --gpus 3 --provider fake --force --store embedded');
+	expect((await box.run('reserve -g 3 --short', anywhere)).stdout).toBe('0,1,2\n');
+	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
+});
+
 slowTest('admin --force in another store warns if the former reservations could not be ended', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7'});
 	onTestFinished(box.remove);
@@ -143,7 +169,7 @@ slowTest('only admin --force replaces a pool of the Go canhazgpu in Redis by an 
 	expect(await box.run(`${words} --force`)).toEqual({
 		exitCode: 0,
 		stdout: `Created a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the replaced pool\n`,
-		stderr: '',
+		stderr: movedSettings(location),
 	});
 	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);
 });
@@ -263,6 +289,6 @@ test('an admin command that was killed during a move can be repeated', async () 
 		`Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/13 now\n${movedHint}\n`,
 	);
 	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 13`;
-	expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: ''});
+	expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: movedSettings(box.poolDirectory)});
 	expect(await box.run('status', {CANHAZGPU_STORE: ''})).toMatchObject({exitCode: 0});
 });

@@ -2,16 +2,21 @@ import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
 import {checkPoolSize, planPool, planPoolReset, requirePool, requireReplaceable} from '../../rules/pool/pool.js';
-import {emptyPlan, type Plan} from '../../model/plan.js';
+import {emptyPlan, type Plan, type Write} from '../../model/plan.js';
 import type {World} from '../../model/ports.js';
 import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
 import {changeOnce} from '../change-once.js';
+
+/** The administrator's decisions about a pool. They survive a replacement and a move of the pool. */
+export type PoolSettings = Pick<Snapshot, 'drains' | 'policy'>;
 
 export type PoolRequest = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
 	readonly force: boolean;
 	readonly movedFrom?: string;
+	/** The settings of the former pool, for a pool that moves here. */
+	readonly settings?: PoolSettings;
 };
 
 export type PoolMade = {
@@ -67,7 +72,14 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 		provider: request.provider,
 		machine: {id: host.machineId, bootId: host.bootId},
 	};
-	const {movedFrom: location} = request;
+	const {movedFrom: location, settings} = request;
+	const settingWrites: readonly Write[] =
+		settings === undefined
+			? []
+			: [
+					{kind: 'drains', drains: settings.drains},
+					{kind: 'policy', policy: settings.policy},
+				];
 	let isUnknown = false;
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
@@ -110,23 +122,29 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 								location,
 							},
 						});
-			return {plan, result: {pool, droppedLeases: holdingsIn(snapshot.gpus).length}};
+			return {
+				plan: {...plan, writes: [...plan.writes, ...settingWrites]},
+				result: {pool, droppedLeases: holdingsIn(snapshot.gpus).length},
+			};
 		},
 	});
 }
 
+type PoolClosed = {readonly droppedLeases: number; readonly settings: PoolSettings};
+
 /**
-Closes this machine's pool for a move. Programs learn the new location at their next read. Returns how many leases ended: none if an earlier, killed
-`admin` has closed the pool for the same move. Throws like `requirePool`.
+Closes this machine's pool for a move. Programs learn the new location at their next read. Returns the settings of the pool and how many leases ended:
+none if an earlier, killed `admin` has closed the pool for the same move. Throws like `requirePool`.
 */
-export const closePool = async (makers: PoolCreation, movedTo: string): Promise<number> =>
-	changeOnce(makers, {
+export const closePool = async (makers: PoolCreation, movedTo: string): Promise<PoolClosed> =>
+	changeOnce<PoolClosed>(makers, {
 		read: async (change) => makers.store.read({change}),
 		attempt(snapshot) {
 			const {store, host} = makers;
+			const {drains, policy} = snapshot;
 			const machine = {id: host.machineId, bootId: host.bootId, movedTo};
 			if (snapshot.pool?.machine?.id === machine.id && snapshot.pool.machine.movedTo === movedTo) {
-				return {plan: emptyPlan, result: 0};
+				return {plan: emptyPlan, result: {droppedLeases: 0, settings: {drains, policy}}};
 			}
 
 			const pool = requirePool(snapshot, host, store);
@@ -135,6 +153,6 @@ export const closePool = async (makers: PoolCreation, movedTo: string): Promise<
 				{...pool, machine},
 				{host, account: accountName(host.account), before: {count: pool.gpuCount, provider: pool.provider}},
 			);
-			return {plan, result: holdingsIn(snapshot.gpus).length};
+			return {plan, result: {droppedLeases: holdingsIn(snapshot.gpus).length, settings: {drains, policy}}};
 		},
 	});
