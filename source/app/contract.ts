@@ -66,7 +66,10 @@ export type PoolLocation = {
 	readonly privateLabel?: string;
 	/** Sentences for the user about what was repaired to make the location safe. */
 	readonly repairs: readonly string[];
-	readonly make: (request: PoolRequest) => Promise<PoolMade & {readonly warning?: string}>;
+	/** Creates the pool. If the pool has moved, `leftBehind` is the former location, which keeps the jobs and the history. */
+	readonly make: (
+		request: PoolRequest,
+	) => Promise<PoolMade & {readonly leftBehind?: string; readonly warning?: string}>;
 	readonly close: () => Promise<void>;
 };
 

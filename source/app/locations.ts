@@ -6,9 +6,15 @@ import {isRoot} from '../core/rules/leases/ownership.js';
 import type {Host} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, messageOf} from '../errors.js';
 import {effectiveUid, findUnsafeLocation, type UnsafeLocation} from '../security/safe-file.js';
-import {findUnsafeRecordLocation, keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';
+import {
+	checkRecordWritable,
+	findUnsafeRecordLocation,
+	keepOthersOut,
+	readPoolRecord,
+	writePoolRecord,
+} from '../store/pool-records.js';
 import {withoutSecrets} from '../store/redis/address.js';
 import {machineStateDirectory, stateDirectory} from './user-file.js';
 
@@ -29,8 +35,10 @@ export type Locations = {
 	readonly remember: (record: PoolRecord) => void;
 	/** Whether other accounts would trust a record that this account writes for everyone on the machine. */
 	readonly canAnnounce: () => boolean;
-	/** Records the location of the pool for everyone on the machine. Returns false if other accounts would not trust the record. */
-	readonly announce: (record: PoolRecord) => boolean;
+	/** Records the location of the pool for everyone on the machine. Returns a warning if that fails or other accounts would not trust the record. */
+	readonly announce: (record: PoolRecord) => string | undefined;
+	/** Throws `store-unreachable` if the location cannot be written for everyone, such as on a full disk. */
+	readonly checkWritable: (record: PoolRecord) => void;
 	/** Throws if other accounts could replace the directory in which root records the location for everyone. */
 	readonly checkAnnounceable: () => void;
 	readonly canMakeShared: () => boolean;
@@ -65,9 +73,14 @@ function attempt(work: () => void): boolean {
 	}
 }
 
+const announcementModes = {directoryMode: 0o755, fileMode: 0o644};
+
+const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? messageOf(error);
+
 export function createLocations(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
 	const announcement = path.join(sharedDirectory, 'pool.json');
+	const writableHint = `Check the space, the inodes and the permissions of ${sharedDirectory}, and repeat this command.`;
 	const privateDirectory = (): string | undefined => machineStateDirectory(host);
 	const memory = (): string | undefined => {
 		const directory = privateDirectory();
@@ -80,12 +93,15 @@ export function createLocations(config: Config, host: Host): Locations {
 		return directory !== undefined && existsSync(path.join(directory, databaseName));
 	};
 
-	const canAnnounce = (): boolean =>
-		attempt(() => {
-			if (!isBelieved(sharedDirectory) || findUnsafeRecordLocation(sharedDirectory) !== undefined) {
-				throw new Error('Its directory belongs to another account');
-			}
-		});
+	/** Returns why other accounts would not trust a record that this account writes for everyone. Undefined if they would. */
+	const distrust = (): string | undefined => {
+		try {
+			const isTrusted = isBelieved(sharedDirectory) && findUnsafeRecordLocation(sharedDirectory) === undefined;
+			return isTrusted ? undefined : 'its directory belongs to another account';
+		} catch (error) {
+			return reasonOf(error);
+		}
+	};
 
 	return {
 		sharedDirectory,
@@ -123,17 +139,37 @@ export function createLocations(config: Config, host: Host): Locations {
 				}
 			});
 		},
-		canAnnounce,
-		announce: (record) =>
-			canAnnounce() &&
-			attempt(() => {
-				// The embedded store creates its directory itself.
-				if (record.store === 'redis') {
-					keepOthersOut(sharedDirectory, [path.basename(announcement), databaseName]);
-				}
+		canAnnounce: () => distrust() === undefined,
+		announce(record) {
+			let reason = distrust();
+			if (reason === undefined) {
+				try {
+					// The embedded store creates its directory itself.
+					if (record.store === 'redis') {
+						keepOthersOut(sharedDirectory, [path.basename(announcement), databaseName]);
+					}
 
-				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
-			}),
+					writePoolRecord(announcement, record, announcementModes);
+					return undefined;
+				} catch (error) {
+					reason = reasonOf(error);
+				}
+			}
+
+			const remedy = isRoot(host.account) ? writableHint : 'To record it for everyone, repeat this command with sudo.';
+			return `Warning: without settings, other accounts do not find this pool, because ${announcement} could not be written: ${reason}. ${remedy}`;
+		},
+		checkWritable(record) {
+			try {
+				checkRecordWritable(announcement, record, announcementModes);
+			} catch (error) {
+				throw new CanhazgpuError(
+					'store-unreachable',
+					`Cannot write ${announcement}, which says where the GPU pool is: ${reasonOf(error)}`,
+					{hint: `Nothing was changed. ${writableHint}`, cause: error},
+				);
+			}
+		},
 		checkAnnounceable() {
 			// Only root records the location for everyone. Other accounts may still remember it for themselves.
 			let unsafe: UnsafeLocation | undefined;

@@ -1,13 +1,20 @@
-import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
+import {
+	closePool,
+	createPool,
+	type PoolMade,
+	type PoolRequest,
+	type PoolSettings,
+} from '../core/operations/pool/create-pool.js';
 import {emptyPlan} from '../core/model/plan.js';
-import {requirePool} from '../core/rules/pool/pool.js';
+import {requirePool, requireReplaceable} from '../core/rules/pool/pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
-import {CanhazgpuError, hasCode, messageOf} from '../errors.js';
+import {CanhazgpuError, hasCode, messageOf, withFallback} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
+import type {Locations} from './locations.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
 import {isSameRecord, recordText, type Context} from './stores.js';
 
@@ -16,6 +23,8 @@ type NewLocation = {
 	readonly record?: PoolRecord;
 	readonly privateLabel?: string;
 	readonly repairs?: readonly string[];
+	/** Whether `--group` has changed who can use an existing pool. */
+	readonly hasNewGroup?: boolean;
 };
 
 /** Opens the shared pool. Only its owner may write to the directory, so permissions that an old version gave to all are removed. */
@@ -31,11 +40,14 @@ async function openShared(context: Context): Promise<NewLocation> {
 	try {
 		const repairs = closeDirectory(database);
 		const store = await openEmbedded(context, directory, audience);
-		if (repairs.length > 0 || group !== undefined) {
-			changeAudience(database, audience);
-		}
-
-		return {store, record: {store: 'embedded', directory}, repairs};
+		const isChanged = (repairs.length > 0 || group !== undefined) && changeAudience(database, audience);
+		const hasNewGroup = isChanged && group !== undefined;
+		return {
+			store,
+			record: {store: 'embedded', directory},
+			repairs: hasNewGroup ? [...repairs, `Only members of ${group} can use the pool now.`] : repairs,
+			hasNewGroup,
+		};
 	} catch (error) {
 		const {code} = (error instanceof CanhazgpuError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException;
 		if (code !== 'EACCES' && code !== 'EPERM') {
@@ -130,7 +142,7 @@ async function unannouncedPool(context: Context): Promise<PoolRecord | undefined
 	let store: Store | undefined;
 	try {
 		store = await openRedis(context, false);
-		requirePool(await store.read(), context.host, store.location);
+		requirePool(await store.read(), context.host, store);
 		return context.locations.redisRecord();
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
@@ -143,14 +155,21 @@ async function unannouncedPool(context: Context): Promise<PoolRecord | undefined
 	}
 }
 
-type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
+type Former = {
+	readonly movedFrom?: string;
+	readonly droppedLeases: number;
+	/** The settings to take over. Undefined if the former pool could not be read. */
+	readonly settings?: PoolSettings;
+	readonly warning?: string;
+};
 
 /**
 Closes the machine's previous pool if it is in another store. This happens before the new pool is created, because a program that still uses the
 previous pool, such as a monitor, could otherwise grant the same GPUs twice.
 @param record - The location that is recorded for everyone. Undefined for a private pool.
-@returns How many reservations ended, or why they could not be ended.
-@throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store accepts no changes.
+@returns How many reservations ended and the settings of the previous pool, or why the reservations could not be ended.
+@throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store accepts no changes, `wrong-machine` if it has the pool of
+another machine.
 */
 async function leaveFormer(
 	context: Context & {readonly store: Store},
@@ -176,14 +195,21 @@ async function leaveFormer(
 		return {movedFrom, droppedLeases: 0};
 	}
 
-	// Checks that the new store accepts changes before any reservation ends.
+	// Checks that the new store accepts changes and has no pool of another machine before any reservation ends.
 	await context.store.commit(emptyPlan);
+	await withFallback(
+		async () => {
+			requireReplaceable((await context.store.read()).pool, context.host, context.store);
+		},
+		() => undefined,
+		'pool-garbage',
+	);
 	let store: Store | undefined;
 	try {
 		store = await (recorded.store === 'redis'
 			? openRedis(context, false, recorded)
 			: openEmbedded(context, recorded.directory));
-		return {movedFrom, droppedLeases: await closePool({...context, store}, recordText(record))};
+		return {movedFrom, ...(await closePool({...context, store}, recordText(record)))};
 	} catch (error) {
 		const warning = `Warning: the reservations in ${movedFrom} could not be ended: ${messageOf(error)}`;
 		return {movedFrom, droppedLeases: 0, warning: hasCode(error, 'no-pool') ? undefined : warning};
@@ -192,9 +218,19 @@ async function leaveFormer(
 	}
 }
 
+/** Records the location of the new pool for everyone, or else for this account. Returns a warning if other accounts do not find the pool. */
+function recordNew({announce, remember}: Locations, record: PoolRecord, former: PoolRecord | undefined) {
+	const warning = announce(record);
+	if (warning !== undefined && record.store === 'redis') {
+		remember(record);
+	}
+
+	return former !== undefined && isSameRecord(former, record) ? undefined : warning;
+}
+
 export async function openPoolLocation(context: Context): Promise<PoolLocation> {
 	const {locations} = context;
-	const {store, record, privateLabel, repairs = []} = await newLocation(context);
+	const {store, record, privateLabel, repairs = [], hasNewGroup = false} = await newLocation(context);
 	return {
 		location: store.location,
 		privateLabel,
@@ -203,27 +239,39 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			const {recorded} = locations.facts();
 			if (record !== undefined) {
 				locations.checkAnnounceable();
+				// Otherwise nobody would find the new pool: not in a file, and not while the record still names the former pool.
+				const mustRecord = recorded === undefined ? record.store === 'embedded' : !isSameRecord(recorded, record);
+				if (mustRecord && locations.canAnnounce()) {
+					locations.checkWritable(record);
+				}
 			}
 
-			const {movedFrom, droppedLeases, warning} = await leaveFormer({...context, store}, record, request.force);
+			const {movedFrom, droppedLeases, settings, warning} = await leaveFormer(
+				{...context, store},
+				record,
+				request.force,
+			);
 			let made: PoolMade;
 			try {
-				made = await createPool({...context, store}, {...request, movedFrom});
+				made = await createPool({...context, store}, {...request, movedFrom, settings});
 			} catch (error) {
-				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location.
-				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
-				if (pool === undefined || record === undefined || !locations.announce(record)) {
+				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location. And if only the
+				// group is new, that is all that was requested.
+				const pool = recorded === undefined || hasNewGroup ? poolAsked(error, request) : undefined;
+				if (pool === undefined || record === undefined || locations.announce(record) !== undefined) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;
 				}
 
 				return {pool, droppedLeases: 0, wasThere: true};
 			}
 
-			if (record !== undefined && !locations.announce(record) && record.store === 'redis') {
-				locations.remember(record);
-			}
-
-			return {...made, droppedLeases: made.droppedLeases + droppedLeases, warning};
+			const unrecorded = record === undefined ? undefined : recordNew(locations, record, recorded);
+			return {
+				...made,
+				droppedLeases: made.droppedLeases + droppedLeases,
+				leftBehind: settings === undefined ? undefined : movedFrom,
+				warning: warning ?? unrecorded,
+			};
 		},
 		close: async () => store.close(),
 	};

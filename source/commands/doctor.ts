@@ -156,7 +156,7 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 	let pool: Pool | undefined;
 	let poolFinding: Finding;
 	try {
-		pool = requirePool(snapshot, host, store.location);
+		pool = requirePool(snapshot, host, store);
 		requireNoClone(snapshot, host, store.location);
 		poolFinding = {check: 'pool', level: 'ok', words: `${pool.gpuCount} GPU(s), ${pool.provider}`};
 	} catch (error) {

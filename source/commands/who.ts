@@ -33,7 +33,7 @@ type GpuHolders = {readonly report: HoldersReport; readonly reservedBy: readonly
 async function findHolders(world: OpenWorld, ids: readonly number[]): Promise<readonly GpuHolders[]> {
 	const scanning = world.gpus.observe();
 	const snapshot = await world.store.read();
-	const {gpuCount} = requirePool(snapshot, world.host, world.store.location);
+	const {gpuCount} = requirePool(snapshot, world.host, world.store);
 	const beyond = ids.find((id) => id >= gpuCount);
 	if (beyond !== undefined) {
 		await scanning;

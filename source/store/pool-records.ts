@@ -163,8 +163,8 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 	}
 }
 
-/** Writes a record atomically and durably, with exactly these permissions, whatever the umask is. Throws file system errors. */
-export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
+/** Creates a record's directory if needed, and writes the record into a temporary file there. Returns the temporary file. */
+function writeBeside(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): string {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
 		// The directory was just created. If it now belongs to another account or is a link, that account has replaced it.
@@ -187,22 +187,36 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 	// eslint-disable-next-line no-bitwise
 	const descriptor = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode);
 	try {
-		try {
-			fchmodSync(descriptor, fileMode);
-			writeFileSync(descriptor, `${JSON.stringify(record)}\n`);
-			// Writes the content to disk first. Otherwise the file could be empty after a power failure.
-			fsyncSync(descriptor);
-		} finally {
-			closeSync(descriptor);
-		}
+		fchmodSync(descriptor, fileMode);
+		writeFileSync(descriptor, `${JSON.stringify(record)}\n`);
+		// Writes the content to disk first. Otherwise the file could be empty after a power failure.
+		fsyncSync(descriptor);
+	} catch (error) {
+		rmSync(temporary, {force: true});
+		throw error;
+	} finally {
+		closeSync(descriptor);
+	}
 
+	return temporary;
+}
+
+/** Throws the file system error that {@link writePoolRecord} would throw, such as for a full or read-only disk. Leaves an existing record as it is. */
+export function checkRecordWritable(file: string, record: PoolRecord, modes: RecordModes): void {
+	rmSync(writeBeside(file, record, modes));
+}
+
+/** Writes a record atomically and durably, with exactly these permissions, whatever the umask is. Throws file system errors. */
+export function writePoolRecord(file: string, record: PoolRecord, modes: RecordModes): void {
+	const temporary = writeBeside(file, record, modes);
+	try {
 		renameSync(temporary, file);
 	} catch (error) {
 		rmSync(temporary, {force: true});
 		throw error;
 	}
 
-	withDirectory(directory, (opened) => {
+	withDirectory(path.dirname(file), (opened) => {
 		fsyncSync(opened);
 	});
 }

@@ -131,7 +131,7 @@ export const admin: Command = {
 				app.remark(repair);
 			}
 
-			const {pool, droppedLeases, wasThere, warning} = await location.make({
+			const {pool, droppedLeases, wasThere, leftBehind, warning} = await location.make({
 				gpuCount,
 				provider,
 				force: input.has('force'),
@@ -148,10 +148,18 @@ export const admin: Command = {
 				);
 			} else {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				app.print(wasThere ? `The ${what} already existed. Everyone on this machine uses it now` : `Created a ${what}`);
+				const outcome =
+					location.repairs.length > 0 ? 'Its reservations were kept' : 'Everyone on this machine uses it now';
+				app.print(wasThere ? `The ${what} already existed. ${outcome}` : `Created a ${what}`);
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
 				}
+			}
+
+			if (leftBehind !== undefined) {
+				app.remark(
+					`The policy and the list of GPUs that are out of service were moved. Detached jobs and the history stay in ${leftBehind}.`,
+				);
 			}
 
 			if (warning !== undefined) {

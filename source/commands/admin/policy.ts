@@ -74,7 +74,7 @@ function changesOf(input: Input): readonly PolicyChange[] {
 async function showPolicy(app: App, input: Input): Promise<number> {
 	return withWorld(app, {}, async (world) => {
 		const snapshot = await readForDisplay(world);
-		requirePool(snapshot, world.host, world.store.location);
+		requirePool(snapshot, world.host, world.store);
 		if (input.has('json')) {
 			app.print(harmlessJson(policyJson(snapshot)));
 			return 0;

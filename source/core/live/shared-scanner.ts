@@ -129,7 +129,7 @@ class SharedScanner {
 		}
 
 		// If the pool belongs to another machine, scans of this machine's GPUs must not be posted.
-		requirePool(await store.read(), host, store.location);
+		requirePool(await store.read(), host, store);
 		this.#unsubscribe = store.scans.subscribe(() => {
 			this.#wakeSignal.wake();
 		});

@@ -341,7 +341,7 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 	const {snapshot} = await commitUntilSettled(world, {
 		async read() {
 			const read = await world.store.read();
-			requirePool(read, world.host, world.store.location);
+			requirePool(read, world.host, world.store);
 			return read;
 		},
 		plan: async (read) => planHeartbeat(world, read, jobLease),

@@ -81,7 +81,7 @@ class IdleReclaimer {
 
 			for (let tries = 1; ; tries++) {
 				const read = await store.read();
-				requirePool(read, host, store.location);
+				requirePool(read, host, store);
 				requireNoClone(read, host, store.location);
 				const planned = planBeyondLimit(read, host.hostname, this.#sight.timer());
 				if (isEmpty(planned.plan) || (await store.commit(planned.plan)) === 'done') {
@@ -160,7 +160,7 @@ class IdleReclaimer {
 
 		for (let tries = 1; ; tries++) {
 			const read = await store.read();
-			requirePool(read, host, store.location);
+			requirePool(read, host, store);
 			requireNoClone(read, host, store.location);
 			const isStepped = this.#hasClockStepped(read.now, clock.monotonicMs());
 			const seen = this.#hasMissed || isStepped ? unseen(observation) : observation;

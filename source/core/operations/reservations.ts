@@ -40,7 +40,7 @@ export async function readStatus(world: EngineWorld): Promise<View> {
 	]);
 	const observation = {...seen, ...watched};
 	return {
-		pool: requirePool(snapshot, world.host, world.store.location),
+		pool: requirePool(snapshot, world.host, world.store),
 		snapshot,
 		observation,
 		rows: statusRows(snapshot, observation, world.memoryThresholdMiB),

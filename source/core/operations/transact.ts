@@ -32,7 +32,7 @@ export async function readCurrent(
 		{
 			async read() {
 				const read = await store.read({user, change});
-				requirePool(read, host, store.location);
+				requirePool(read, host, store);
 				return read;
 			},
 			plan: (read) => ({plan: planExpiry(read, host, judged?.(read))}),

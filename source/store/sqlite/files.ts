@@ -405,12 +405,19 @@ function removeOrSetAside(file: string): readonly string[] {
 
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
 
-/** Changes the group and permissions of an existing pool. That is safe, because no other account can write in the directory. */
-export function changeAudience(path: string, audience: Audience): void {
+/**
+Changes the group and permissions of an existing pool. That is safe, because no other account can write in the directory. Returns whether the
+directory or the database had others before.
+*/
+export const changeAudience = (path: string, audience: Audience): boolean =>
 	explained(path, () => {
+		const {directoryMode, fileMode, gid} = audience;
+		const isDifferent = (status: Stats, mode: number): boolean =>
+			status.mode % 0o1_0000 !== mode || (gid !== undefined && status.gid !== gid);
+		const isChange = isDifferent(statSync(dirname(path)), directoryMode) || isDifferent(statSync(path), fileMode);
 		giveAll(path, audience);
+		return isChange;
 	});
-}
 
 function giveAll(path: string, {directoryMode, fileMode, gid}: Audience): void {
 	checkLocation(path);

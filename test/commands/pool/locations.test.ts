@@ -1,13 +1,31 @@
 /** Everybody on the machine finds the pool that `admin` creates. */
+import {existsSync, mkdirSync, readdirSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {DatabaseSync} from 'node:sqlite';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
-import {expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createEmbeddedBox} from '../../_helpers/program/cli.js';
+import {canEnter, runIn, type NamespaceOptions} from '../../_helpers/machine/namespaces.js';
+import {createClock} from '../../../source/host/clock.js';
+import {createHost} from '../../../source/host/host.js';
+import {closePool} from '../../../source/core/operations/pool/create-pool.js';
+import {openStoreOf} from '../../_helpers/program/processes.js';
+import {startSleeper} from '../run/_sleeper.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
+
+const movedHint =
+	'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.';
+
+/** The line on stderr after a move. */
+const movedSettings = (from: string): string =>
+	`The policy and the list of GPUs that are out of service were moved. Detached jobs and the history stay in ${from}.\n`;
 
 test.each(
 	firstCase([
@@ -41,7 +59,7 @@ test('admin --force in another store ends the former reservations and redirects 
 		exitCode: 0,
 		stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the replaced pool\n`,
 	});
-	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nRestart programs that still use the old location, and remove settings and flags that name it.\n`;
+	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\n${movedHint}\n`;
 	const {exitCode, stderr} = await waiting;
 	expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
 	expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
@@ -53,8 +71,51 @@ test('admin --force in another store ends the former reservations and redirects 
 	});
 	expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
 	expect((await box.run('status', inRedis)).stderr).toBe(
-		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nRestart programs that still use the old location, and remove settings and flags that name it.\n`,
+		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\n${movedHint}\n`,
 	);
+});
+
+test('a running job is told once that a move ended its reservation, and ends without delay', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const {wrapper, pid} = await startSleeper(box);
+	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 14`;
+	expect(await box.run(words)).toMatchObject({
+		exitCode: 0,
+		stdout: expect.stringContaining('Ended 1 reservation(s)') as string,
+	});
+	await wrapper.says(/WARNING/v);
+	// Another poll must not repeat the warning.
+	await sleep(6000);
+	const endedAt = performance.now();
+	process.kill(pid, 'SIGTERM');
+	expect(await wrapper.ended).toMatchObject({
+		exitCode: 143,
+		stderr: `canhazgpu: WARNING: the command continues without its reservation: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/14 now\n`,
+	});
+	expect(performance.now() - endedAt).toBeLessThan(5000);
+});
+
+test('admin --force in another store moves the policy and the out-of-service GPUs', async () => {
+	const box = await createEmbeddedBox(3);
+	onTestFinished(box.remove);
+	const anywhere = {CANHAZGPU_STORE: ''};
+	await box.run(['admin', '--drain', '1', '--reason', 'fan is dead']);
+	await box.run('admin --set strategy=lru');
+	const words = `admin --gpus 3 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 15`;
+	expect(await box.run(words)).toEqual({
+		exitCode: 0,
+		stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/15\n`,
+		stderr: movedSettings(box.poolDirectory),
+	});
+	expect((await box.run('status', anywhere)).stdout).toContain('fan is dead');
+	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
+
+	// A GPU that is back in service stays in service when the pool moves back.
+	await box.run('admin --undrain 1', anywhere);
+	await box.run('admin --gpus 3 --provider fake --force --store embedded');
+	expect((await box.run('reserve -g 3 --short', anywhere)).stdout).toBe('0,1,2\n');
+	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
 });
 
 slowTest('admin --force in another store warns if the former reservations could not be ended', async () => {
@@ -108,7 +169,126 @@ slowTest('only admin --force replaces a pool of the Go canhazgpu in Redis by an 
 	expect(await box.run(`${words} --force`)).toEqual({
 		exitCode: 0,
 		stdout: `Created a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the replaced pool\n`,
-		stderr: '',
+		stderr: movedSettings(location),
 	});
 	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);
+});
+
+test("admin never adopts or replaces another machine's pool in Redis", async () => {
+	const settings = {CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '9'};
+	const location = `redis localhost:${redis.port}/9`;
+	const owner = createBox(settings);
+	const box = createBox();
+	const client = new Redis(redis.port, {db: 9});
+	onTestFinished(() => {
+		client.disconnect();
+		owner.remove();
+		box.remove();
+	});
+	await owner.run('admin --gpus 3 --provider fake');
+	await owner.run('reserve -g 2');
+	await client.set('canhazgpu:machine', '{"machine_id":"other","boot_id":"then"}');
+
+	const refusal = `Error: The pool in ${location} belongs to another machine (other)\n`;
+	for (const gpuCount of [3, 4]) {
+		const {exitCode, stdout, stderr} = await box.run(`admin --gpus ${gpuCount} --provider fake`, settings);
+		expect({exitCode, stdout}).toEqual({exitCode: 4, stdout: ''});
+		expect(stderr).toContain(refusal);
+	}
+
+	// A refused move keeps the former pool open.
+	expect(await box.run('admin --gpus 2 --provider fake --store embedded')).toMatchObject({exitCode: 0});
+	const forced = await box.run('admin --gpus 4 --provider fake --force', {...settings, CANHAZGPU_STORE: 'redis'});
+	expect(forced).toMatchObject({exitCode: 4, stdout: ''});
+	expect(forced.stderr).toContain(refusal);
+	expect(forced.stderr).toContain('--redis-db N');
+	expect(await box.run('reserve -g 2 --short')).toMatchObject({exitCode: 0, stdout: '0,1\n'});
+
+	// The command in the hint, for a machine whose id has changed.
+	expect(forced.stderr).toContain(`redis-cli -p ${redis.port} -n 9 del canhazgpu:machine\n`);
+	await client.del('canhazgpu:machine');
+	expect(await owner.run('release')).toMatchObject({stdout: 'Released 2 GPU(s): [0 1]\n'});
+});
+
+test('admin does not adopt a pool that was closed by a move', async () => {
+	const settings = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '10'};
+	const box = createBox();
+	onTestFinished(box.remove);
+	await box.run('admin --gpus 2 --provider fake', settings);
+	await box.run('admin --gpus 2 --provider fake --store embedded --force');
+	rmSync(path.join(box.poolDirectory, 'pool.json'));
+	const {exitCode, stderr} = await box.run('admin --gpus 2 --provider fake', settings);
+	expect(exitCode).toBe(4);
+	expect(stderr).toContain(
+		`Error: The pool that was in redis localhost:${redis.port}/10 is in ${box.poolDirectory} now\n`,
+	);
+	expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(false);
+});
+
+test('after the machine-id has changed, the error names admin --force, which replaces the embedded pool', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
+	database.exec('UPDATE pool SET raw = \'{"machine_id":"earlier","boot_id":"then"}\' WHERE name = \'machine\'');
+	database.close();
+	const {exitCode, stderr} = await box.run('status');
+	expect(exitCode).toBe(4);
+	expect(stderr).toContain('belongs to another machine (earlier)');
+	expect(stderr).toContain(
+		'If its id has changed, replace the pool and end all its reservations: sudo canhazgpu admin --force\n',
+	);
+	expect(await box.run('admin --gpus 2 --provider fake --force')).toMatchObject({exitCode: 0});
+	expect(await box.run('status')).toMatchObject({exitCode: 0});
+});
+
+/** A mount namespace in which a directory is read-only, even for root. */
+const readOnly = (directory: string): NamespaceOptions => ({
+	flags: ['--mount'],
+	prepare: `mount --bind ${directory} ${directory} && mount -o remount,bind,ro ${directory}`,
+});
+
+describe.skipIf(!canEnter(readOnly('/var')))('admin with a read-only pool directory', () => {
+	const redisFlags = (db: number) => `--store redis --redis-port ${redis.port} --redis-db ${db}`;
+
+	test('warns that other accounts do not find the first pool, and works again once the directory is writable', async () => {
+		const box = createBox();
+		onTestFinished(box.remove);
+		mkdirSync(box.poolDirectory);
+		const words = `admin --gpus 2 --provider fake ${redisFlags(11)}`;
+		expect(await runIn(readOnly(box.poolDirectory), box, words)).toEqual({
+			exitCode: 0,
+			stdout: `Created a pool of 2 GPU(s) (fake) in redis localhost:${redis.port}/11\n`,
+			stderr: `Warning: without settings, other accounts do not find this pool, because ${box.poolDirectory}/pool.json could not be written: EROFS. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
+		});
+		expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: ''});
+		expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(true);
+	});
+
+	test('does not move the pool, and ends no reservation', async () => {
+		const box = await createEmbeddedBox(2);
+		onTestFinished(box.remove);
+		await box.run('reserve');
+		const words = `admin --gpus 2 --provider fake --force ${redisFlags(12)}`;
+		expect(await runIn(readOnly(box.poolDirectory), box, words)).toEqual({
+			exitCode: 4,
+			stdout: '',
+			stderr: `Error: Cannot write ${box.poolDirectory}/pool.json, which says where the GPU pool is: EROFS\nNothing was changed. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
+		});
+		expect(await box.run('release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
+		expect(readdirSync(box.poolDirectory).filter((name) => name.includes('json'))).toEqual(['pool.json']);
+	});
+});
+
+test('an admin command that was killed during a move can be repeated', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const store = await openStoreOf(box);
+	await closePool({store, host: createHost(), clock: createClock()}, `redis localhost:${redis.port}/13`);
+	await store.close();
+	expect((await box.run('status')).stderr).toBe(
+		`Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/13 now\n${movedHint}\n`,
+	);
+	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 13`;
+	expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: movedSettings(box.poolDirectory)});
+	expect(await box.run('status', {CANHAZGPU_STORE: ''})).toMatchObject({exitCode: 0});
 });

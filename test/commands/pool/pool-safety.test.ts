@@ -263,6 +263,32 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
 
+	test('can be restricted to a group later, and keeps its reservations', async () => {
+		await makePool();
+		await accounts.run(root, 'reserve');
+		const location = inPool('pool.sqlite');
+		const said = 'Only members of daemon can use the pool now.\n';
+		const words = 'admin --store embedded --provider fake --group daemon';
+		expect(await accounts.run(root, `${words} --gpus 7`)).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr: `${said}Error: A pool of 4 GPU(s) already exists in ${location}\nIts reservations were kept. --force replaces the pool and ends all its reservations.\n`,
+		});
+		chmodSync(location, 0o666);
+		expect(await accounts.run(root, `${words} --gpus 4`)).toEqual({
+			exitCode: 0,
+			stdout: `The pool of 4 GPU(s) (fake) in ${location} already existed. Its reservations were kept\n`,
+			stderr: said,
+		});
+		expect(await accounts.run(mallory, 'status')).toMatchObject({exitCode: 4});
+		expect(await accounts.run(root, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
+		// Without a change, the command fails like any other `admin` on an existing pool.
+		expect(await accounts.run(root, `${words} --gpus 4`)).toMatchObject({
+			exitCode: 1,
+			stderr: expect.stringContaining('Nothing was changed.') as string,
+		});
+	});
+
 	slowTest('made with --group is closed to accounts outside the group', async () => {
 		await makePool(' --group daemon');
 		expect([modeOf(accounts.poolDirectory), modeOf(inPool('pool.sqlite')), modeOf(inPool('pool.sqlite-wal'))]).toEqual([

@@ -25,6 +25,23 @@ test('createPool without force does not change an existing pool', async () => {
 	expect((await readStatus(world)).pool.gpuCount).toBe(4);
 });
 
+test("createPool never adopts another machine's pool, and with force replaces it only outside Redis", async () => {
+	const world = await createTestWorld();
+	const of = (kind: 'redis' | 'embedded') => ({
+		...world,
+		store: {...world.store, kind},
+		host: {...world.host, machineId: 'machine-2', bootId: 'boot-2'},
+	});
+	const refusal = {code: 'wrong-machine', exitCode: 4};
+	for (const kind of ['redis', 'embedded'] as const) {
+		await expect(createPool(of(kind), {gpuCount: 4, provider: 'fake', force: false})).rejects.toMatchObject(refusal);
+	}
+
+	const forced = {gpuCount: 4, provider: 'fake', force: true} as const;
+	await expect(createPool(of('redis'), forced)).rejects.toMatchObject(refusal);
+	expect(await createPool(of('embedded'), forced)).toMatchObject({pool: {machine: {id: 'machine-2'}}});
+});
+
 test('createPool with force ends every lease and writes its usage record', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);

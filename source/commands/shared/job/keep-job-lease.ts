@@ -8,7 +8,7 @@ import {
 	type JobLease,
 } from '../../../core/operations/job-lease.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
-import {CanhazgpuError} from '../../../errors.js';
+import {hasCode} from '../../../errors.js';
 import {endingText} from '../../../format/events.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {App, OpenWorld} from '../../../app/contract.js';
@@ -53,9 +53,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	const background = createBackground(app.remark);
 
 	const said = new Set<string>();
-	const sayTakenBack = (index: number, reason: string | undefined): void => {
-		const why = reason === undefined ? '' : ` (the recorded reason: ${endingText(reason)})`;
-		const words = `canhazgpu: GPU ${index} was no longer reserved${why}. Nobody had released it, and the command still runs on it, so it was reserved again.`;
+	const sayOnce = (words: string): void => {
 		if (said.has(words)) {
 			return;
 		}
@@ -64,15 +62,36 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		app.remark(words);
 	};
 
+	const sayTakenBack = (index: number, reason: string | undefined): void => {
+		const why = reason === undefined ? '' : ` (the recorded reason: ${endingText(reason)})`;
+		sayOnce(
+			`canhazgpu: GPU ${index} was no longer reserved${why}. Nobody had released it, and the command still runs on it, so it was reserved again.`,
+		);
+	};
+
+	const withoutReservation = 'canhazgpu: WARNING: the command continues without its reservation';
+
+	const sendHeartbeatOrWarn = async (): Promise<HeartbeatResult> => {
+		try {
+			return await sendHeartbeat(world, withJob(jobLease, followed, model));
+		} catch (error) {
+			if (hasCode(error, 'wrong-machine') && !ended.signal.aborted) {
+				sayOnce(`${withoutReservation}: ${sanitize(error.message)}`);
+			}
+
+			throw error;
+		}
+	};
+
 	const check = async (): Promise<void> => {
-		const answer = await sendHeartbeat(world, withJob(jobLease, followed, model));
+		const answer = await sendHeartbeatOrWarn();
 		jobLease = answer.jobLease;
 		for (const {index, reason} of answer.takenBack) {
 			sayTakenBack(index, reason);
 		}
 
 		if (answer.kind === 'lost' && !ended.signal.aborted) {
-			app.remark(`canhazgpu: WARNING: the command continues without its reservation: ${lossText(answer.gpus)}`);
+			app.remark(`${withoutReservation}: ${lossText(answer.gpus)}`);
 		}
 	};
 
@@ -106,8 +125,8 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 				await endJobLease(world, withJob(jobLease, followed, model), reason, left);
 				return;
 			} catch (error) {
-				if (error instanceof CanhazgpuError && error.code === 'no-pool') {
-					// The store lost all data, so nothing is left to release.
+				if (hasCode(error, 'no-pool') || hasCode(error, 'wrong-machine')) {
+					// The store lost all data, or the pool moved and the move ended the lease. So nothing is left to release.
 					return;
 				}
 

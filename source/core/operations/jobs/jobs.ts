@@ -52,7 +52,7 @@ export const changeJobs = async <Result>(world: World, {numbers, plan}: ChangeOp
 	changeOnce(world, {
 		async read(change) {
 			const snapshot = await world.store.read({change, withoutQueue: true});
-			requirePool(snapshot, world.host, world.store.location);
+			requirePool(snapshot, world.host, world.store);
 			return snapshot;
 		},
 		attempt: async () => plan(await world.store.readJobs(numbers)),

@@ -1,17 +1,22 @@
 import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
-import {checkPoolSize, planPool, planPoolReset, requirePool} from '../../rules/pool/pool.js';
-import {emptyPlan, type Plan} from '../../model/plan.js';
+import {checkPoolSize, planPool, planPoolReset, requirePool, requireReplaceable} from '../../rules/pool/pool.js';
+import {emptyPlan, type Plan, type Write} from '../../model/plan.js';
 import type {World} from '../../model/ports.js';
 import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
 import {changeOnce} from '../change-once.js';
+
+/** The administrator's decisions about a pool. They survive a replacement and a move of the pool. */
+export type PoolSettings = Pick<Snapshot, 'drains' | 'policy'>;
 
 export type PoolRequest = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
 	readonly force: boolean;
 	readonly movedFrom?: string;
+	/** The settings of the former pool, for a pool that moves here. */
+	readonly settings?: PoolSettings;
 };
 
 export type PoolMade = {
@@ -54,7 +59,11 @@ const isJustRestored = (
 	snapshot.dataLoss !== undefined &&
 	snapshot.now - snapshot.dataLoss.restoredAt < restoredRecentlySeconds;
 
-/** Creates the pool. Throws `pool-exists`, with the pool in its details, if there is a pool and `force` is not set. */
+/**
+Creates the pool.
+@throws CanhazgpuError `pool-exists`, with the pool in its details, if there is a pool and `force` is not set. `wrong-machine` if the pool in Redis
+belongs to another machine, or, without `force`, if it has moved.
+*/
 export async function createPool(makers: PoolCreation, request: PoolRequest): Promise<PoolMade> {
 	checkPoolSize(request.gpuCount);
 	const {store, host} = makers;
@@ -63,7 +72,14 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 		provider: request.provider,
 		machine: {id: host.machineId, bootId: host.bootId},
 	};
-	const {movedFrom: location} = request;
+	const {movedFrom: location, settings} = request;
+	const settingWrites: readonly Write[] =
+		settings === undefined
+			? []
+			: [
+					{kind: 'drains', drains: settings.drains},
+					{kind: 'policy', policy: settings.policy},
+				];
 	let isUnknown = false;
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
@@ -73,6 +89,12 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 			return snapshot;
 		},
 		attempt(snapshot) {
+			if (request.force) {
+				requireReplaceable(snapshot.pool, host, store);
+			} else if (snapshot.pool !== undefined) {
+				requirePool(snapshot, host, store);
+			}
+
 			if (isJustRestored(snapshot, request)) {
 				return {plan: emptyPlan, result: {pool: snapshot.pool, droppedLeases: 0, wasThere: true}};
 			}
@@ -100,23 +122,37 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 								location,
 							},
 						});
-			return {plan, result: {pool, droppedLeases: holdingsIn(snapshot.gpus).length}};
+			return {
+				plan: {...plan, writes: [...plan.writes, ...settingWrites]},
+				result: {pool, droppedLeases: holdingsIn(snapshot.gpus).length},
+			};
 		},
 	});
 }
 
-/** Closes this machine's pool after a move. Programs learn the new location at their next read. Returns how many leases ended. Throws like `requirePool`. */
-export const closePool = async (makers: PoolCreation, movedTo: string): Promise<number> =>
-	changeOnce(makers, {
+type PoolClosed = {readonly droppedLeases: number; readonly settings: PoolSettings};
+
+/**
+Closes this machine's pool for a move. Programs learn the new location at their next read. Returns the settings of the pool and how many leases ended:
+none if an earlier, killed `admin` has closed the pool for the same move. Throws like `requirePool`.
+*/
+export const closePool = async (makers: PoolCreation, movedTo: string): Promise<PoolClosed> =>
+	changeOnce<PoolClosed>(makers, {
 		read: async (change) => makers.store.read({change}),
 		attempt(snapshot) {
 			const {store, host} = makers;
-			const pool = requirePool(snapshot, host, store.location);
+			const {drains, policy} = snapshot;
+			const machine = {id: host.machineId, bootId: host.bootId, movedTo};
+			if (snapshot.pool?.machine?.id === machine.id && snapshot.pool.machine.movedTo === movedTo) {
+				return {plan: emptyPlan, result: {droppedLeases: 0, settings: {drains, policy}}};
+			}
+
+			const pool = requirePool(snapshot, host, store);
 			const plan = planPoolReset(
 				snapshot,
-				{...pool, machine: {id: host.machineId, bootId: host.bootId, movedTo}},
+				{...pool, machine},
 				{host, account: accountName(host.account), before: {count: pool.gpuCount, provider: pool.provider}},
 			);
-			return {plan, result: holdingsIn(snapshot.gpus).length};
+			return {plan, result: {droppedLeases: holdingsIn(snapshot.gpus).length, settings: {drains, policy}}};
 		},
 	});

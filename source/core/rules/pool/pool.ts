@@ -4,7 +4,7 @@ import {planEnd} from '../leases/lease-changes.js';
 import {cloneIn, endingOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
-import type {Host} from '../../model/ports.js';
+import type {Host, Store} from '../../model/ports.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
 import {mostGpus} from '../../model/observation.js';
@@ -88,8 +88,17 @@ export function planPoolReset(
 	};
 }
 
+function isOfAnotherMachine({machine}: Pool, host: Host): boolean {
+	// In a container, the machine id differs from the id of the host machine, but the boot id is the same. Two unknown boot ids count as different.
+	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
+	return machine !== undefined && machine.id !== host.machineId && !isSameBoot;
+}
+
+const ofAnotherMachine = ({machine}: Pool, location: string, hint: string): CanhazgpuError =>
+	new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine!.id})`, {hint});
+
 /** Returns the pool. Throws `no-pool`, or `wrong-machine` if the pool belongs to another machine or has moved to another store. */
-export function requirePool(snapshot: Snapshot, host: Host, location: string): Pool {
+export function requirePool(snapshot: Snapshot, host: Host, {kind, location}: Pick<Store, 'kind' | 'location'>): Pool {
 	const {pool} = snapshot;
 	if (pool === undefined) {
 		throw new CanhazgpuError('no-pool', `There is no GPU pool in ${location}`, {
@@ -101,22 +110,40 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 		});
 	}
 
-	const {machine} = pool;
-	// In a container, the machine id differs from the id of the host machine, but the boot id is the same. Two unknown boot ids count as different.
-	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
-	if (machine && machine.id !== host.machineId && !isSameBoot) {
-		throw new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine.id})`, {
-			hint: `This is ${host.hostname} (${host.machineId}). Use that machine, or another store: --redis-host, --redis-db.`,
-		});
+	if (isOfAnotherMachine(pool, host)) {
+		const wayOut =
+			kind === 'redis'
+				? 'Use that machine, or another store: --redis-host, --redis-db.'
+				: 'If its id has changed, replace the pool and end all its reservations: sudo canhazgpu admin --force';
+		throw ofAnotherMachine(pool, location, `This is ${host.hostname} (${host.machineId}). ${wayOut}`);
 	}
 
+	const {machine} = pool;
 	if (machine?.movedTo !== undefined) {
 		throw new CanhazgpuError('wrong-machine', `The pool that was in ${location} is in ${machine.movedTo} now`, {
-			hint: 'Restart programs that still use the old location, and remove settings and flags that name it.',
+			hint: 'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.',
 		});
 	}
 
 	return pool;
+}
+
+/**
+Throws `wrong-machine` if replacing the pool could end reservations of another machine. A pool in a file is always on this machine, so its record of
+another machine is an earlier id of this one.
+*/
+export function requireReplaceable(
+	pool: Pool | undefined,
+	host: Host,
+	{kind, location, shell}: Pick<Store, 'kind' | 'location' | 'shell'>,
+): void {
+	if (pool !== undefined && kind === 'redis' && isOfAnotherMachine(pool, host)) {
+		throw ofAnotherMachine(
+			pool,
+			location,
+			`Nothing was changed. Create the pool of ${host.hostname} (${host.machineId}) in a database of its own: --redis-db N. If only this machine uses the pool and its id has changed, take the pool over with its reservations: ${shell} del canhazgpu:machine`,
+		);
+	}
 }
 
 /** Throws `wrong-machine` if a clone of this machine uses the pool, because both would take each other's GPUs. Not called before a release. */
