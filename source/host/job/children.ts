@@ -23,14 +23,29 @@ export const childrenLeft = async ({job, mark}: MarkedJob): Promise<readonly Run
 
 const pollMs = 100;
 
-/** Resolves when these processes and their later children have ended, or soon after `isStopping` returns true. */
+/**
+Resolves when these processes and their later children have ended, or soon after `isStopping` returns true. Calls
+`onChildren` with the living processes at the start, and whenever the first of them has ended and others are left.
+*/
 export const untilChildrenEnd = async (
 	job: MarkedJob,
 	children: readonly Running[],
-	isStopping: () => boolean,
+	{
+		isStopping,
+		onChildren,
+	}: {
+		readonly isStopping: () => boolean;
+		readonly onChildren: (living: readonly Running[]) => void;
+	},
 ): Promise<void> => {
 	let living = children;
+	let first: Running | undefined;
 	while (living.length > 0 && !isStopping()) {
+		if (living[0] !== first) {
+			[first] = living;
+			onChildren(living);
+		}
+
 		await sleep(pollMs);
 		living = living.filter((child) => isRunning(child));
 		if (living.length === 0) {

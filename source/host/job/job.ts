@@ -36,7 +36,7 @@ export type JobOptions = {
 	readonly waitsForChildren?: boolean;
 	/** Whether a signal to this process ends the job with all its descendants, by SIGTERM and after the grace period by SIGKILL. */
 	readonly endsAllOnSignal?: boolean;
-	/** Called once when the command has ended and the wait for its children begins. */
+	/** Called when the command has ended and the wait for its children begins, and again when the first of these children has ended before others. */
 	readonly onChildren?: (children: readonly ProcessIdentity[]) => void;
 	/** Called with the job's stderr in latin1, which can represent any bytes. Absent: the job shares our stderr. */
 	readonly onStderr?: (text: string) => void;
@@ -180,8 +180,12 @@ export const startJob = async ({
 			caught = signal;
 			stopping ??= endAll();
 		});
-		onChildren?.(children.map((one) => ({...childIdentity(one.pid), startTicks: one.startTicks})));
-		await untilChildrenEnd(job, children, () => stopping !== undefined);
+		await untilChildrenEnd(job, children, {
+			isStopping: () => stopping !== undefined,
+			onChildren(living) {
+				onChildren?.(living.map((one) => ({...childIdentity(one.pid), startTicks: one.startTicks})));
+			},
+		});
 		stopListening();
 		return caught;
 	};

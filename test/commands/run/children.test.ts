@@ -110,9 +110,10 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'exited'}]);
 	});
 
-	slowTest('if run --wait-children is killed, the remaining child keeps the GPU', async () => {
+	slowTest('if run --wait-children is killed after the end of one child, the other child keeps the GPU', async () => {
 		const box = await create();
-		const wrapper = start(box, ['run', '--wait-children', '--', ...server(false)]);
+		const script = 'sleep 3 & setsid sleep 600 >/dev/null 2>&1 & echo $! > pid';
+		const wrapper = start(box, ['run', '--wait-children', '--', 'sh', '-c', script]);
 		const pid = await pidOf(box);
 		await eventually(async () => {
 			const [record] = (await peek(box)).gpus;

@@ -262,10 +262,17 @@ export async function runHere(
 
 			const startedMs = app.clock.monotonicMs();
 			const keeping = Promise.withResolvers<JobLeaseKeeper>();
+			let isWaiting = false;
 			const job = await startCommand({world, jobLease, isolation, binding}, (children) => {
-				app.remark(waitingText(children));
+				if (!isWaiting) {
+					app.remark(waitingText(children));
+					isWaiting = true;
+				}
+
 				void background.attempt(async () => {
-					(await keeping.promise).follow(children[0]!);
+					const [first] = children;
+					(await keeping.promise).follow(first!);
+					observer?.running(first!);
 				});
 			});
 			// The job handles signals from now on.
