@@ -1,4 +1,5 @@
 import {requirePool} from '../../core/rules/pool/pool.js';
+import {isLimitOfRoot} from '../../core/rules/limits/limits.js';
 import {definitionOf, policyKeyNames} from '../../core/rules/policy/keys.js';
 import {limitKeyFor, limitNames, namedLimitOf, type NamedLimit} from '../../core/rules/policy/limit-keys.js';
 import {unknownKey, type PolicyChange} from '../../core/rules/policy/policy-changes.js';
@@ -126,6 +127,14 @@ export async function showOrChangePolicy(app: App, input: Input): Promise<number
 		const requester = app.requester(undefined);
 		const changed = await (removesAll ? replacePolicy : changePolicy)(world, requester, asked);
 		app.print(input.has('json') ? harmlessJson(policyChangesJson(changed)) : policyChangesText(changes, changed));
+		for (const {key, value} of asked) {
+			if (value !== undefined && isLimitOfRoot(key)) {
+				app.remark(
+					`Warning: ${key} has no effect, because root has no limits. Remove it: canhazgpu admin --unset ${key}`,
+				);
+			}
+		}
+
 		return 0;
 	});
 }

@@ -191,6 +191,16 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 	}, 560_000);
 });
 
+test('admin warns that a limit for root has no effect', async () => {
+	const box = await freshEmbeddedBox(2);
+	expect(await box.run('admin --set limits.user.root.max-gpus=1 --set limits.group.root.max-gpus=1')).toMatchObject({
+		exitCode: 0,
+		stderr:
+			'Warning: limits.user.root.max-gpus has no effect, because root has no limits. Remove it: canhazgpu admin --unset limits.user.root.max-gpus\n',
+	});
+	expect(await box.run('admin --unset limits.user.root.max-gpus')).toMatchObject({exitCode: 0, stderr: ''});
+});
+
 test('admin refuses invalid or contradictory limits and changes nothing', async () => {
 	const box = await freshEmbeddedBox(2);
 	await set(box, 'limits.max-duration=4h', 'limits.user.root.max-gpus=1', 'limits.group.root.max-gpus=1');

@@ -32,6 +32,12 @@ type Limited = {
 /** The names under which the account with uid 0 appears: its usual name, and its uid if it has no name. */
 const rootNames: ReadonlySet<string> = new Set(['root', '0']);
 
+/** Whether a key sets a limit for root, which has no effect. */
+export function isLimitOfRoot(key: string): boolean {
+	const named = namedLimitOf(key);
+	return named?.kind === 'user' && rootNames.has(named.name);
+}
+
 const isReadable = ({policy, policyProblem}: StoredPolicy): boolean => policy.size > 0 && policyProblem === undefined;
 
 export const limitedGroupsOf = (stored: StoredPolicy): readonly string[] =>
