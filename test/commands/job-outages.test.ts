@@ -35,3 +35,16 @@ slowTest('a job runs once if the answer that stores its start is lost', async ()
 	expect((await box.run('logs 1')).stdout).toBe('ran\n');
 	expect(await holders(box)).toBe('0:-');
 });
+
+slowTest('a job starts after an outage that begins before it has asked for GPUs', async () => {
+	const scene = await setScene();
+	const {box, proxy, byProxy} = scene;
+	proxy.failAt('"state":"queued"', {forMs: 12_000, isAnswered: true});
+	expect(await box.run('run --detach -- echo ran', byProxy)).toMatchObject({exitCode: 0});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'completed', starts: 1}]);
+	expect((await box.run('logs 1')).stdout).toMatch(
+		/^canhazgpu: the command cannot start until the store answers: .*\nran\n$/v,
+	);
+	expect(await holders(box)).toBe('0:-');
+});

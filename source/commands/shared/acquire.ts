@@ -53,6 +53,8 @@ type AcquireOptions = {
 	readonly waitSeconds: number | undefined;
 	/** Created and ended by the caller, because signals must be handled until a job or a reservation owns the GPUs. */
 	readonly interruption: Interruption;
+	/** The id of the lease. Default: a new id. */
+	readonly leaseId?: string | undefined;
 	readonly isSilent?: boolean;
 	/** Resolves when the user's command has started. Notifications are sent only afterwards. Undefined if there is no command. */
 	readonly started?: Promise<void> | undefined;
@@ -63,7 +65,7 @@ export async function acquireShown(
 	app: App,
 	world: OpenWorld,
 	request: AcquireRequest,
-	{waitSeconds, interruption, isSilent = false, started}: AcquireOptions,
+	{waitSeconds, interruption, leaseId, isSilent = false, started}: AcquireOptions,
 ): Promise<Acquired> {
 	const entryId = givenEntryId(app);
 	const line = createWaitingLine(app);
@@ -80,6 +82,7 @@ export async function acquireShown(
 			waitSeconds,
 			signal: interruption.signal,
 			entryId,
+			leaseId,
 			onProgress(progress) {
 				stopReminding ??= keepReminding(app, world, app.progress);
 				if (!isSilent) {

@@ -4,6 +4,8 @@ import {requirePossible} from '../rules/allocation/impossible.js';
 import {eligibilityOf} from '../rules/allocation/need.js';
 import {withSeenInstances} from '../rules/queue/eligible.js';
 import {withinSharePolicy} from '../rules/allocation/share-policy.js';
+import {instancesHeld} from '../rules/leases/holding-changes.js';
+import {gpusOf, holdingsIn} from '../rules/leases/holdings.js';
 import {isAnswering, latestEndOf} from '../rules/leases/liveness.js';
 import {checkKeep} from '../rules/policy/idle-rules.js';
 import {checkAgentRequest} from '../rules/policy/agents.js';
@@ -94,6 +96,21 @@ export const grantOf = (
 	...(tenure?.type === 'manual' && {durationSeconds: tenure.durationSeconds}),
 });
 
+/** Returns the grant with this lease id, if the pool has one. Its answer may have been lost. */
+export function grantIn(snapshot: Snapshot, leaseId: string, tenure: Tenure | undefined): Grant | undefined {
+	const mine = holdingsIn(snapshot.gpus).filter(
+		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,
+	);
+	const [first] = mine;
+	if (first === undefined) {
+		return undefined;
+	}
+
+	const parts = {gpus: gpusOf(mine), instances: instancesHeld(mine)};
+	const isBeyondLimit = first.lease.slack !== undefined;
+	return grantOf({...parts, ...(isBeyondLimit && {isBeyondLimit})}, leaseId, first.lease, tenure);
+}
+
 export const answeringIn =
 	(snapshot: Snapshot, host: Host) =>
 	(entry: QueueEntry): boolean =>
@@ -168,7 +185,7 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 }
 
 /**
-Grants GPUs now, or returns a refusal. Throws `impossible` for a request that can never succeed, `usage` for a note that is too long, and otherwise
+Grants GPUs now, or returns a refusal. If an earlier call with the same lease id has got GPUs, returns their grant. Throws `impossible` for a request that can never succeed, `usage` for a note that is too long, and otherwise
 like {@link transact}.
 */
 export async function acquireNow(
@@ -190,6 +207,11 @@ export async function acquireNow(
 			checkAgentRequest(snapshot, request, wanted.count);
 			const limits = limitsFor(world, snapshot, request.requester);
 			const timed = withinLimits(request, wanted, {limits, policy: snapshot});
+			const earlier = grantIn(snapshot, leaseId, timed.tenure);
+			if (earlier !== undefined) {
+				return {plan: emptyPlan, result: earlier};
+			}
+
 			const lease = leaseFor(timed, leaseId, world.host, snapshot.now);
 			const observation = await scan();
 			const gpuCount = snapshot.gpus.length;

@@ -47,6 +47,8 @@ export type WaitOptions = {
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
 	readonly entryId?: string | undefined;
+	/** The id of the lease. To repeat a request whose answer may be lost, give the same id again. Default: a new id. */
+	readonly leaseId?: string | undefined;
 	/** Runs background work, such as recording alerts, after the grant is in use. Without this function, the grant waits for the work. */
 	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
 	readonly failed?: (error: unknown) => void;

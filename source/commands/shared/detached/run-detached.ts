@@ -1,6 +1,7 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
 import process from 'node:process';
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
+import {isTransient} from '../../../core/operations/waiting/waiter.js';
 import {worldVia} from '../../../core/operations/world-via.js';
 import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
 import {exitReason, searchedBytes} from '../../../core/rules/jobs/exit-reason.js';
@@ -16,6 +17,9 @@ import {addedVariables, jobVariables, type Ticket} from '../job/ticket.js';
 
 /** Time in ms to wait until the last output has been copied to the log. */
 const copyMs = 200;
+
+/** Time in ms between two attempts to get GPUs from a store that cannot be used. */
+const retryMs = 1000;
 
 /** Looks for the cause of a failure at the end of the output and on the GPUs. Never rejects. */
 async function reasonOf(app: App, world: OpenWorld, job: Job, exitCode: number): Promise<string | undefined> {
@@ -49,6 +53,8 @@ async function runOnce(
 	{keeper, interruption}: {readonly keeper: JobKeeper; readonly interruption: Interruption},
 ): Promise<Attempt> {
 	const background = createBackground(app.remark);
+	const leaseId = app.clock.uuid();
+	let hasStarted = false;
 	let ending: JobEnding | undefined;
 	const observer: JobObserver = {
 		variables: {...addedVariables(app), ...jobVariables(keeper.job())},
@@ -61,33 +67,45 @@ async function runOnce(
 			return changed !== undefined;
 		},
 		running(command) {
+			hasStarted = true;
 			void background.attempt(async () => keeper.update((job) => ({...job, job: command})));
 		},
 		ended({exitCode, reason}) {
 			ending = {exitCode, isTimeout: reason === 'timeout'};
 		},
 	};
-	try {
-		const {via} = keeper.job();
-		const exitCode = await runHere(
-			via === undefined ? app : appVia(app, via),
-			input,
-			{...request, request: {...request.request, via}},
-			observer,
-		);
-		return {exitCode, ending: ending ?? {reason: 'it was stopped before its command started'}};
-	} catch (error) {
-		if (!(error instanceof CanhazgpuError)) {
-			await keeper.update(
-				(job, now) => ended(job, {...ending, reason: 'a bug in canhazgpu'}, now),
-				interruption.signal,
-			);
-			throw error;
+	const {via} = keeper.job();
+	const appOfJob = via === undefined ? app : appVia(app, via);
+	const requestOfJob = {...request, leaseId, request: {...request.request, via}};
+	const notStarted = {reason: 'it was stopped before its command started'};
+	const endWithBug = async () =>
+		keeper.update((job, now) => ended(job, {...ending, reason: 'a bug in canhazgpu'}, now), interruption.signal);
+	let said: string | undefined;
+	while (!interruption.signal.aborted) {
+		try {
+			const exitCode = await runHere(appOfJob, input, requestOfJob, observer);
+			return {exitCode, ending: ending ?? notStarted};
+		} catch (error) {
+			if (!(error instanceof CanhazgpuError)) {
+				await endWithBug();
+				throw error;
+			}
+
+			if (hasStarted || !isTransient(error)) {
+				app.remark(`Error: ${sanitize(error.message)}${error.hint === undefined ? '' : `\n${sanitize(error.hint)}`}`);
+				return {exitCode: error.exitCode, ending: ending ?? {reason: error.message}};
+			}
+
+			if (error.message !== said) {
+				said = error.message;
+				app.remark(`canhazgpu: the command cannot start until the store answers: ${sanitize(said)}`);
+			}
 		}
 
-		app.remark(`Error: ${sanitize(error.message)}${error.hint === undefined ? '' : `\n${sanitize(error.hint)}`}`);
-		return {exitCode: error.exitCode, ending: ending ?? {reason: error.message}};
+		await app.clock.sleep(retryMs, interruption.signal).catch(() => undefined);
 	}
+
+	return {exitCode: interruption.exitCode(), ending: notStarted};
 }
 
 export async function runDetached(app: App, input: Input, request: RunRequest, ticket: Ticket): Promise<number> {

@@ -168,6 +168,8 @@ export type RunRequest = {
 	readonly request: AcquireRequest;
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly waitSeconds: number | undefined;
+	/** The id of the lease. To repeat a request whose answer may be lost, give the same id again. Default: a new id. */
+	readonly leaseId?: string;
 };
 
 /** Callbacks of a detached job, which keeps a record of its command. */
@@ -184,7 +186,7 @@ export type JobObserver = {
 export async function runHere(
 	app: App,
 	input: Input,
-	{request, words, waitSeconds}: RunRequest,
+	{request, words, waitSeconds, leaseId}: RunRequest,
 	observer?: JobObserver,
 ): Promise<number> {
 	const wish = isolationWishOf(input);
@@ -211,6 +213,7 @@ export async function runHere(
 		const answer = await acquireShown(app, world, request, {
 			waitSeconds,
 			interruption,
+			leaseId,
 			isSilent: input.has('json'),
 			started: started.promise,
 		});

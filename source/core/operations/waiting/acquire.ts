@@ -54,8 +54,7 @@ async function acquireHere(
 	request: AcquireRequest,
 	options: WaitOptions,
 ): Promise<Grant | Refusal | GaveUp> {
-	const leaseId = world.clock.uuid();
-	const {waitSeconds = Infinity} = options;
+	const {waitSeconds = Infinity, leaseId = world.clock.uuid()} = options;
 	const isNowOrNever = waitSeconds === 0;
 	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
 	const scan = createFreshScan(world, deadlineMs, options.signal);

@@ -6,8 +6,6 @@ import {
 	isEntryHeartbeatDue,
 	secondsToNextEnd,
 } from '../../rules/leases/liveness.js';
-import {instancesHeld} from '../../rules/leases/holding-changes.js';
-import {gpusOf, holdingsIn} from '../../rules/leases/holdings.js';
 import {judgedByWaiter} from '../../rules/leases/lease-changes.js';
 import type {World} from '../../model/ports.js';
 import {outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
@@ -45,7 +43,7 @@ import {emptyPlan} from '../../model/plan.js';
 import {estimateWaits} from '../../rules/queue/estimates.js';
 import {readCurrent, transact} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
-import {checkKeepOf, createLinkReader, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
+import {checkKeepOf, createLinkReader, grantIn, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
 import {groupsFor, limitsFor, withinLimits} from '../limits.js';
 import type {GaveUp, Progress, WaitOptions} from '../engine.js';
 import {createIdleWatch, type IdleWatch} from './idle-watch.js';
@@ -584,17 +582,3 @@ const waitingProgress = (
 	...(overLimit !== undefined && {overLimit}),
 	...(agentLimit !== undefined && {agentLimit}),
 });
-
-function grantIn(snapshot: Snapshot, leaseId: string, tenure: Tenure | undefined): Grant | undefined {
-	const mine = holdingsIn(snapshot.gpus).filter(
-		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,
-	);
-	const [first] = mine;
-	if (first === undefined) {
-		return undefined;
-	}
-
-	const parts = {gpus: gpusOf(mine), instances: instancesHeld(mine)};
-	const isBeyondLimit = first.lease.slack !== undefined;
-	return grantOf({...parts, ...(isBeyondLimit && {isBeyondLimit})}, leaseId, first.lease, tenure);
-}

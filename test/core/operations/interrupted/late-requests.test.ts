@@ -241,6 +241,18 @@ test('the error after an unanswered request says that the change may have been m
 	expect(second.hint).toContain('see canhazgpu queue before you try again');
 });
 
+test('a repeated request with the same lease id gets the GPUs that the first one got without an answer', async () => {
+	const late = createLateStore();
+	const world = await createTestWorld({gpuCount: 2, wrap: late.wrap});
+	const request = {requester: person('alice'), count: 1, tenure: {type: 'run'} as const};
+	const away = Array.from({length: 200}, (): Fate => ({kind: 'request lost'}));
+	late.meet([{kind: 'prompt'}, {kind: 'answer lost'}, ...away]);
+	await expect(acquireNow(world, request, 'lease')).rejects.toMatchObject({code: 'store-unreachable'});
+	late.meet([]);
+	expect(await acquireNow(world, request, 'lease')).toMatchObject({kind: 'granted', gpus: [0], leaseId: 'lease'});
+	expect((await world.memory.read()).gpus).toMatchObject([{kind: 'leased'}, {kind: 'free'}]);
+});
+
 test.each([
 	['made', false],
 	['remade', true],
