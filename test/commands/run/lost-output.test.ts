@@ -106,3 +106,10 @@ test('logs reports a full disk and exits with 1, also with --follow', async () =
 	expect(shell('chg logs --follow 1 > /dev/full')).toEqual(failure);
 	expect(shell('set -o pipefail; chg logs 1 | true')).toEqual({status: 0, stderr: ''});
 });
+
+test('status --json --follow reports a full disk and exits with 1', () => {
+	expect(shell('chg status --json --follow > /dev/full')).toEqual({
+		status: 1,
+		stderr: 'Error: The output could not be written: the disk is full\n',
+	});
+});
