@@ -156,19 +156,25 @@ let doneAnyway: string | undefined;
 /** Whether to report nothing. After EIO the terminal is gone, so a report on stderr would not be seen either. */
 const isQuiet = (error: Error): boolean => isReaderGone(error) && (doneAnyway === undefined || codeOf(error) === 'EIO');
 
+let isLossReported = false;
+
 /**
 Reports that output could not be written, such as to a full disk. After a reservation, the report names the reserved GPUs, and is printed even if only
-the reader of stdout has gone.
+the reader of stdout has gone. Does nothing if the loss was already reported.
 
-@returns Whether an error was reported.
+@returns Whether output was lost.
 */
-function reportLostOutput(): boolean {
-	const errored = isOutputOpen ? process.stdout.errored : null;
-	if (!errored || isQuiet(errored)) {
+function reportLostOutput(error: Error): boolean {
+	if (isQuiet(error)) {
 		return false;
 	}
 
-	printError(lostOutput(errored));
+	if (isLossReported) {
+		return true;
+	}
+
+	isLossReported = true;
+	printError(lostOutput(error));
 	if (doneAnyway !== undefined) {
 		writeError(`${doneAnyway}\n`);
 	}
@@ -188,9 +194,9 @@ function openOutput(done?: string): void {
 	isOutputOpen = true;
 	// `canhazgpu status | head -1` closes stdout early, which is no error. A terminal that was closed causes EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-		reportLostOutput();
+		const isLost = reportLostOutput(error);
 		// eslint-disable-next-line unicorn/no-process-exit -- the reader is gone
-		process.exit(isQuiet(error) ? (error.code === 'EIO' ? 129 : 0) : 1);
+		process.exit(isLost ? 1 : error.code === 'EIO' ? 129 : 0);
 	});
 }
 
@@ -216,7 +222,9 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 		const exitCode = await dispatch(argv);
 		// Lost output is reported at the end, because commands that hold GPUs continue without output.
-		return exitCode === 0 && reportLostOutput() ? 1 : exitCode;
+		const error = isOutputOpen ? process.stdout.errored : null;
+		const isLost = error !== null && reportLostOutput(error);
+		return exitCode === 0 && isLost ? 1 : exitCode;
 	} catch (error) {
 		return printError(error);
 	}

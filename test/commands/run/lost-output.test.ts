@@ -113,3 +113,9 @@ test('status --json --follow reports a full disk and exits with 1', () => {
 		stderr: 'Error: The output could not be written: the disk is full\n',
 	});
 });
+
+test('events --follow and a doctor that finds an error report a full disk once', () => {
+	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
+	expect(shell('chg events --follow > /dev/full')).toEqual(failure);
+	expect(shell('CANHAZGPU_PROVIDER=nvidia chg doctor > /dev/full')).toEqual(failure);
+});
