@@ -102,6 +102,20 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
+/** Whether an error of stdout means that its reader has gone: a pipe without a reader (EPIPE) or a closed terminal (EIO). */
+export const isReaderGone = (error: unknown): boolean => ['EPIPE', 'EIO'].includes(codeOf(error) ?? '');
+
+const lostOutputReasons: ReadonlyMap<string | undefined, string> = new Map([
+	['ENOSPC', 'the disk is full'],
+	['EPIPE', 'the reading program has gone'],
+]);
+
+export const lostOutput = (error: unknown): CanhazgpuError =>
+	new CanhazgpuError(
+		'failed',
+		`The output could not be written: ${lostOutputReasons.get(codeOf(error)) ?? messageOf(error)}`,
+	);
+
 /** Whether a file of the program is missing: an update can delete files before they are loaded. Node reports ENOENT if the file disappears during loading. */
 export const isMissingPart = (error: unknown): boolean =>
 	error instanceof Error &&

@@ -8,7 +8,7 @@ import {completionCommand, libraryCommand} from './app/names.js';
 import {commandNames, findCommand, splitLine, type SplitLine} from './command-line/find-command.js';
 import type {Command, Understood} from './command-line/command.js';
 import {loadConfig} from './config/config.js';
-import {CanhazgpuError, isMissingPart} from './errors.js';
+import {CanhazgpuError, codeOf, isMissingPart, isReaderGone, lostOutput} from './errors.js';
 import type {Output} from './format/text/output-columns.js';
 import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
@@ -150,35 +150,31 @@ async function loadPaint(hasColor: boolean): Promise<Paint> {
 	return createPaint(hasColor, process.env);
 }
 
-/** Codes of errors that mean that the reader of stdout has gone. */
-const quietFailures = new Set(['EPIPE', 'EIO']);
-
-const reasons: ReadonlyMap<string, string> = new Map([
-	['ENOSPC', 'the disk is full'],
-	['EPIPE', 'the reading program has gone'],
-]);
-
 /** A description of what the command has done, for the case that its output is lost and the user needs to undo it. */
 let doneAnyway: string | undefined;
 
 /** Whether to report nothing. After EIO the terminal is gone, so a report on stderr would not be seen either. */
-const isQuiet = (code: string): boolean => quietFailures.has(code) && (doneAnyway === undefined || code === 'EIO');
+const isQuiet = (error: Error): boolean => isReaderGone(error) && (doneAnyway === undefined || codeOf(error) === 'EIO');
+
+let isLossReported = false;
 
 /**
 Reports that output could not be written, such as to a full disk. After a reservation, the report names the reserved GPUs, and is printed even if only
-the reader of stdout has gone.
+the reader of stdout has gone. Does nothing if the loss was already reported.
 
-@returns Whether an error was reported.
+@returns Whether output was lost.
 */
-function reportLostOutput(): boolean {
-	const errored = isOutputOpen ? process.stdout.errored : null;
-	const code = errored instanceof Error && 'code' in errored ? String(errored.code) : '';
-	if (!errored || isQuiet(code)) {
+function reportLostOutput(error: Error): boolean {
+	if (isQuiet(error)) {
 		return false;
 	}
 
-	const why = reasons.get(code) ?? sanitize(errored.message);
-	writeError(`Error: The output could not be written: ${why}\n`);
+	if (isLossReported) {
+		return true;
+	}
+
+	isLossReported = true;
+	printError(lostOutput(error));
 	if (doneAnyway !== undefined) {
 		writeError(`${doneAnyway}\n`);
 	}
@@ -198,10 +194,9 @@ function openOutput(done?: string): void {
 	isOutputOpen = true;
 	// `canhazgpu status | head -1` closes stdout early, which is no error. A terminal that was closed causes EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-		reportLostOutput();
-		const {code = ''} = error;
+		const isLost = reportLostOutput(error);
 		// eslint-disable-next-line unicorn/no-process-exit -- the reader is gone
-		process.exit(isQuiet(code) ? (code === 'EIO' ? 129 : 0) : 1);
+		process.exit(isLost ? 1 : error.code === 'EIO' ? 129 : 0);
 	});
 }
 
@@ -227,7 +222,9 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 		const exitCode = await dispatch(argv);
 		// Lost output is reported at the end, because commands that hold GPUs continue without output.
-		return exitCode === 0 && reportLostOutput() ? 1 : exitCode;
+		const error = isOutputOpen ? process.stdout.errored : null;
+		const isLost = error !== null && reportLostOutput(error);
+		return exitCode === 0 && isLost ? 1 : exitCode;
 	} catch (error) {
 		return printError(error);
 	}

@@ -4,7 +4,7 @@ import {jobsWithIds, readCurrentJobs, requireOwn} from '../../core/operations/jo
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
 import {isOver} from '../../core/rules/jobs/start.js';
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, isReaderGone, lostOutput} from '../../errors.js';
 import type {App} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
 import type {Job} from '../../core/model/jobs.js';
@@ -70,11 +70,17 @@ async function unlessFailing(ask: () => Promise<boolean>): Promise<boolean> {
 	}
 }
 
-/** Writes to stdout and waits until the text is written. Resolves with false if the reader has gone. */
+/** Writes to stdout and waits until the text is written. Resolves with false if the reader has gone. Throws if the output is lost, as on a full disk. */
 const write = async (bytes: Uint8Array): Promise<boolean> =>
-	new Promise((resolve) => {
+	new Promise((resolve, reject) => {
 		process.stdout.write(bytes, (error) => {
-			resolve(error === null || error === undefined);
+			if (error === null || error === undefined) {
+				resolve(true);
+			} else if (isReaderGone(error)) {
+				resolve(false);
+			} else {
+				reject(lostOutput(error));
+			}
 		});
 	});
 

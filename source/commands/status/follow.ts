@@ -5,6 +5,7 @@ import {startLiveView, type LiveState, type LiveView} from '../../core/live/live
 import {timestamp} from '../../format/text/durations.js';
 import {harmlessJsonLine} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';
+import {isReaderGone, lostOutput} from '../../errors.js';
 import {statusJson} from '../../format/json/status-json.js';
 import type {App} from '../../app/contract.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
@@ -30,7 +31,7 @@ function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined
 		: {...about, gpus: statusJson(rows, observation), waiting_count: queue.length};
 }
 
-/** Prints the status until a signal arrives or the reader has gone. Returns the exit code of the signal, or 0 if the reader has gone. */
+/** Prints the status until a signal arrives or the reader has gone. Returns the exit code of the signal, or 0 if the reader has gone. Throws if the output is lost. */
 export async function followStatus(app: App): Promise<number> {
 	const world = await app.open({keepReconnecting: true});
 	keepHeapSmall();
@@ -39,12 +40,16 @@ export async function followStatus(app: App): Promise<number> {
 	interruption.signal.addEventListener('abort', () => {
 		ended.resolve(interruption.exitCode());
 	});
-	// Ends the command when the reader of stdout has gone.
-	const unread = (): void => {
-		ended.resolve(0);
+	// Ends the command when the reader of stdout has gone, or when output is lost.
+	const unwritten = (error: Error): void => {
+		if (isReaderGone(error)) {
+			ended.resolve(0);
+		} else {
+			ended.reject(lostOutput(error));
+		}
 	};
 
-	process.stdout.on('error', unread);
+	process.stdout.on('error', unwritten);
 	let timer: NodeJS.Timeout | undefined;
 	let view: LiveView | undefined;
 	try {
@@ -72,7 +77,7 @@ export async function followStatus(app: App): Promise<number> {
 		return await ended.promise;
 	} finally {
 		clearTimeout(timer);
-		process.stdout.off('error', unread);
+		process.stdout.off('error', unwritten);
 		view?.stop();
 		interruption.end();
 		await world.close();

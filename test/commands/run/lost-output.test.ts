@@ -95,3 +95,27 @@ test('events and --help exit with 0 and without a message if the pipe has no rea
 	expect(shell('set -o pipefail; chg events --json | true')).toEqual(fine);
 	expect(shell('set -o pipefail; chg --help | head -1 > /dev/null')).toEqual(fine);
 });
+
+test('logs reports a full disk and exits with 1, also with --follow', async () => {
+	expect(shell('chg run --detach -- echo hello > /dev/null && chg wait 1 > /dev/null')).toEqual({
+		status: 0,
+		stderr: '',
+	});
+	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
+	expect(shell('chg logs 1 > /dev/full')).toEqual(failure);
+	expect(shell('chg logs --follow 1 > /dev/full')).toEqual(failure);
+	expect(shell('set -o pipefail; chg logs 1 | true')).toEqual({status: 0, stderr: ''});
+});
+
+test('status --json --follow reports a full disk and exits with 1', () => {
+	expect(shell('chg status --json --follow > /dev/full')).toEqual({
+		status: 1,
+		stderr: 'Error: The output could not be written: the disk is full\n',
+	});
+});
+
+test('events --follow and a doctor that finds an error report a full disk once', () => {
+	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
+	expect(shell('chg events --follow > /dev/full')).toEqual(failure);
+	expect(shell('CANHAZGPU_PROVIDER=nvidia chg doctor > /dev/full')).toEqual(failure);
+});
