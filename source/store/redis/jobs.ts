@@ -1,4 +1,5 @@
 import type {Redis} from 'ioredis';
+import type {JobList} from '../../core/model/jobs.js';
 import type {Store} from '../../core/model/ports.js';
 import {decodeJobs} from '../raw-snapshot.js';
 import type {Connection} from './connection.js';
@@ -12,9 +13,17 @@ type Scripted = Redis & {readonly readJobsBuffer: (...values: readonly number[])
 /** How often the records are read if the index changes during each read. */
 const mostReads = 5;
 
+/** The number of records in one answer of Redis. The connection gives up on an answer of more than 64 MiB. */
+const pageLength = 100;
+
+const pagesOf = (numbers: readonly number[]): ReadonlyArray<readonly number[]> =>
+	Array.from({length: Math.max(1, Math.ceil(numbers.length / pageLength))}, (_, page) =>
+		numbers.slice(page * pageLength, (page + 1) * pageLength),
+	);
+
 export function createJobReader(connection: Connection): Store['readJobs'] {
 	connection.client.defineCommand('readJobs', {lua: readingScript(readJobsLua)});
-	const read = async (numbers: readonly number[]) =>
+	const readPage = async (numbers: readonly number[]) =>
 		ask(
 			connection,
 			async (client) => (client as Scripted).readJobsBuffer(0, ...numbers),
@@ -28,6 +37,16 @@ export function createJobReader(connection: Connection): Store['readJobs'] {
 				);
 			},
 		);
+
+	/** Reads the records in pages. A record can change between two pages, so a commit checks each record that it relies on. */
+	const read = async (numbers: readonly number[]): Promise<JobList> => {
+		const lists: JobList[] = [];
+		for (const page of pagesOf(numbers)) {
+			lists.push(await readPage(page));
+		}
+
+		return {...lists.at(-1)!, records: lists.flatMap(({records}) => records)};
+	};
 
 	return async (numbers) => {
 		if (numbers !== undefined) {
