@@ -1,8 +1,11 @@
 /** Detached jobs while Redis is unreachable for some seconds. Redis keeps its data. */
-import {expect, onTestFinished} from 'vitest';
+import path from 'node:path';
+import {readFileSync} from 'node:fs';
+import {expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../_helpers/slow.js';
+import {eventually} from '../_helpers/eventually.js';
 import type {Box} from '../_helpers/program/cli.js';
-import {freshRedisBox, holders} from '../_helpers/program/processes.js';
+import {freshRedisBox, holders, isAlive} from '../_helpers/program/processes.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {openRequestProxy, type RequestProxy} from '../_helpers/store/request-proxy.js';
 
@@ -47,4 +50,17 @@ slowTest('a job starts after an outage that begins before it has asked for GPUs'
 		/^canhazgpu: the command cannot start until the store answers: .*\nran\n$/v,
 	);
 	expect(await holders(box)).toBe('0:-');
+});
+
+test('the wrapper of a short job exits after an outage that begins with the job', async () => {
+	const scene = await setScene();
+	const {box, proxy, byProxy} = scene;
+	proxy.failAt('"state":"running"', {forMs: 5000, isAnswered: true});
+	expect(await box.run(['run', '--detach', '--', 'sh', '-c', 'echo $PPID > wrapper'], byProxy)).toMatchObject({
+		exitCode: 0,
+	});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'completed', starts: 1}]);
+	const wrapper = Number(readFileSync(path.join(box.home, 'wrapper'), 'utf8'));
+	await eventually(() => !isAlive(wrapper), 20_000);
 });

@@ -54,7 +54,9 @@ async function runOnce(
 ): Promise<Attempt> {
 	const background = createBackground(app.remark);
 	const leaseId = app.clock.uuid();
-	let hasStarted = false;
+	const over = new AbortController();
+	/** Stores the process of the command in the record. Undefined until the command has started. */
+	let noting: Promise<unknown> | undefined;
 	let ending: JobEnding | undefined;
 	const observer: JobObserver = {
 		variables: {...addedVariables(app), ...jobVariables(keeper.job())},
@@ -67,8 +69,7 @@ async function runOnce(
 			return changed !== undefined;
 		},
 		running(command) {
-			hasStarted = true;
-			void background.attempt(async () => keeper.update((job) => ({...job, job: command})));
+			noting = background.attempt(async () => keeper.update((job) => ({...job, job: command}), over.signal));
 		},
 		ended({exitCode, reason}) {
 			ending = {exitCode, isTimeout: reason === 'timeout'};
@@ -91,7 +92,7 @@ async function runOnce(
 				throw error;
 			}
 
-			if (hasStarted || !isTransient(error)) {
+			if (noting !== undefined || !isTransient(error)) {
 				app.remark(`Error: ${sanitize(error.message)}${error.hint === undefined ? '' : `\n${sanitize(error.hint)}`}`);
 				return {exitCode: error.exitCode, ending: ending ?? {reason: error.message}};
 			}
@@ -99,6 +100,11 @@ async function runOnce(
 			if (error.message !== said) {
 				said = error.message;
 				app.remark(`canhazgpu: the command cannot start until the store answers: ${sanitize(said)}`);
+			}
+		} finally {
+			if (noting !== undefined) {
+				over.abort();
+				await noting;
 			}
 		}
 
