@@ -4,7 +4,7 @@ import type {Socket} from 'node:net';
 import type {Clock, World} from '../core/model/ports.js';
 import {heldUseOf} from '../core/operations/history/held-use.js';
 import {occupancyOf} from '../core/operations/history/occupancy.js';
-import type {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError} from '../errors.js';
 import {createNextRead} from '../core/live/live-view.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
 import {countUserSeconds} from '../core/live/user-seconds.js';
@@ -142,10 +142,16 @@ export async function runWeb(options: WebOptions): Promise<void> {
 			monotonicMs: clock.monotonicMs,
 		});
 		ends.unshift(streams.close);
-		const report = async ({host, ...question}: ReportQuestion): Promise<Record<string, unknown>> =>
-			host === undefined
+		const report = async ({host, ...question}: ReportQuestion): Promise<Record<string, unknown>> => {
+			if (question.by === 'model' && commands !== 'full') {
+				throw new CanhazgpuError('usage', 'The report by model is available only with web.commands: full');
+			}
+
+			return host === undefined
 				? options.report(await pool.world(), question)
 				: fromCommandReport(host, await options.remoteReport(host, question.days, question.by));
+		};
+
 		const newestEvent = () => liveView.current().events.at(-1)?.id;
 		const sessions = createSessions({
 			monotonicMs: clock.monotonicMs,

@@ -4,7 +4,7 @@ import {once} from 'node:events';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {jobRows} from '../../source/core/rules/jobs/rows.js';
-import {jobWith} from '../../source/web/api/commands.js';
+import {jobWith, remoteWith, rowWith} from '../../source/web/api/commands.js';
 import {job, listOf} from '../core/rules/jobs/_jobs.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {isLoopback} from '../../source/commands/web.js';
@@ -19,6 +19,7 @@ import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 import {entryRecord, idleReading, observationOf, person, snapshotWith} from '../_helpers/world.js';
 import {queueRows} from '../../source/core/rules/queue/queue-rows.js';
 import {reserve} from '../../source/core/operations/reservations.js';
+import {fromCommandRow} from '../../source/format/hosts/remote-gpu.js';
 import {listenTo} from './_server.js';
 
 const about = () => ({
@@ -339,4 +340,14 @@ test('jobs show the full command, only the program name or nothing, depending on
 		'python',
 		'',
 	]);
+});
+
+test('the model that a process serves is shown only with web.commands: full', async () => {
+	const {liveView} = await livePicture();
+	const row = {...liveView.current().rows[0]!, model: {provider: 'acme', model: 'acme/secret'}};
+	const remote = fromCommandRow({gpu_id: 0, status: 'IN_USE', model: {model: 'acme/secret'}}, 0)!;
+	for (const commands of ['full', 'short', 'none'] as const) {
+		const shown = JSON.stringify([rowWith(row, commands), remoteWith(remote, commands)]);
+		expect(shown.split('acme/secret').length - 1).toBe(commands === 'full' ? 2 : 0);
+	}
 });

@@ -17,7 +17,8 @@ const cut = <Cut extends Process>(processes: readonly Cut[], commands: ShownComm
 export const rowWith = (row: StatusRow, commands: ShownCommands): StatusRow =>
 	commands === 'full'
 		? row
-		: {...row, processes: cut(row.processes, commands), squatters: cut(row.squatters, commands)};
+		: // The model was read from a command line.
+			{...row, model: undefined, processes: cut(row.processes, commands), squatters: cut(row.squatters, commands)};
 
 export const jobWith = (job: JobRow, commands: ShownCommands): JobRow =>
 	commands === 'full'
@@ -29,6 +30,7 @@ export const remoteWith = (gpu: RemoteGpu, commands: ShownCommands): RemoteGpu =
 		? gpu
 		: {
 				...gpu,
+				model_info: undefined,
 				...(commands === 'none' && {process_info: undefined, validation_info: undefined}),
 				processes: gpu.processes?.map((process) => ({
 					...process,

@@ -103,6 +103,7 @@ slowTest.each([
 	expect([statuses[0]!.processes[0]!['command'], statuses[0]!.processes[0]!['name']]).toEqual([line, name]);
 	const received = JSON.stringify([stream.messages, row, statuses]);
 	expect(received).not.toContain(secret);
+	expect((await ask(web.port, '/api/report?by=model')).status).toBe(commands === 'full' ? 200 : 400);
 	expect(received.includes('eval.py')).toBe(commands === 'full');
 	expect(received.includes('python')).toBe(commands !== 'none');
 });
