@@ -19,7 +19,7 @@ import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 import {entryRecord, idleReading, observationOf, person, snapshotWith} from '../_helpers/world.js';
 import {queueRows} from '../../source/core/rules/queue/queue-rows.js';
 import {reserve} from '../../source/core/operations/reservations.js';
-import type {RemoteGpu} from '../../source/format/hosts/remote-gpu.js';
+import {fromCommandRow} from '../../source/format/hosts/remote-gpu.js';
 import {listenTo} from './_server.js';
 
 const about = () => ({
@@ -345,7 +345,7 @@ test('jobs show the full command, only the program name or nothing, depending on
 test('the model that a process serves is shown only with web.commands: full', async () => {
 	const {liveView} = await livePicture();
 	const row = {...liveView.current().rows[0]!, model: {provider: 'acme', model: 'acme/secret'}};
-	const remote = {gpu_id: 0, model_info: {model: 'acme/secret'}} as RemoteGpu;
+	const remote = fromCommandRow({gpu_id: 0, status: 'IN_USE', model: {model: 'acme/secret'}}, 0)!;
 	for (const commands of ['full', 'short', 'none'] as const) {
 		const shown = JSON.stringify([rowWith(row, commands), remoteWith(remote, commands)]);
 		expect(shown.split('acme/secret').length - 1).toBe(commands === 'full' ? 2 : 0);
