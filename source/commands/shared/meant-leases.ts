@@ -3,6 +3,7 @@ import type {Requester} from '../../core/model/types.js';
 import type {App} from '../../app/contract.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import type {Flag, Input} from '../../command-line/command.js';
+import {gpuList} from '../../format/text/gpu-list.js';
 import {missingParts, namedText, type HeldPart, type NamedParts} from '../../format/instances.js';
 import {checkLabel} from './flag-values.js';
 
@@ -77,10 +78,16 @@ export function remarkMissing(app: App, named: NamedParts | undefined, changed: 
 	}
 }
 
-export function checkLeft({by}: Selection, changed: readonly unknown[]): void {
-	if (by === 'lease' && changed.length === 0) {
-		throw new CanhazgpuError('not-found', 'That reservation has already ended', {
-			hint: 'Nothing was changed. See who holds what: canhazgpu status',
-		});
+/** Throws `not-found` if `--lease` selected nothing. */
+export function checkLeft(selection: Selection, changed: readonly unknown[]): void {
+	if (selection.by === 'lease' && changed.length === 0) {
+		const {leaseId, ids} = selection;
+		throw new CanhazgpuError(
+			'not-found',
+			ids === undefined
+				? `Reservation ${quoted(leaseId)} does not exist or has ended`
+				: `Reservation ${quoted(leaseId)} does not hold ${gpuList(ids)}`,
+			{hint: 'Nothing was changed. See the lease_id of each reservation: canhazgpu status --json'},
+		);
 	}
 }

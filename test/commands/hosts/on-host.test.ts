@@ -86,20 +86,28 @@ test('release and extend with --lease never change a later lease of the same GPU
 	expect((await here.run('release --on far', environment)).exitCode).toBe(0);
 	await here.run('reserve --on far -G 0,1 -d 1h', environment);
 	const [record] = (await peek(far)).gpus;
-	for (const words of [
-		`release --on far --gpu-ids 0 --lease ${first}`,
-		`release --on far --lease ${first}`,
-		`extend --on far --gpu-ids 0,1 --lease ${first} -d 1h`,
-	]) {
+	for (const [words, problem] of [
+		[`release --on far --gpu-ids 0 --lease ${first}`, 'does not hold GPU 0'],
+		[`release --on far --lease ${first}`, 'does not exist or has ended'],
+		[`extend --on far --gpu-ids 0,1 --lease ${first} -d 1h`, 'does not hold GPUs 0,1'],
+	] as const) {
 		expect(await here.run(words, environment)).toEqual({
 			exitCode: 1,
 			stdout: '',
-			stderr: 'Error: That reservation has already ended\nNothing was changed. See who holds what: canhazgpu status\n',
+			stderr: `Error: Reservation "${first}" ${problem}\nNothing was changed. See the lease_id of each reservation: canhazgpu status --json\n`,
 		});
 	}
 
 	expect((await peek(far)).gpus[0]).toEqual(record);
 	const second = await idOf();
+	expect(await here.run(`extend --on far --lease ${second} -G 2 -d 1h`, environment)).toMatchObject({
+		exitCode: 1,
+		stderr: expect.stringMatching(`^Error: Reservation "${second}" does not hold GPU 2\n`) as string,
+	});
+	expect(await here.run(`release --on far --lease ${second} -G 99`, environment)).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringMatching(/^Error: GPU 99 is out of range\n/v) as string,
+	});
 	expect((await here.run(`extend --on far --lease ${second} -d 1h`, environment)).stdout).toMatch(
 		/^Extended 2 GPU\(s\): \[0 1\]\n/v,
 	);

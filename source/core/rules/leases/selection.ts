@@ -66,9 +66,12 @@ export function select(
 		return {records: holdings, notYours: []};
 	}
 
+	if (selection.by !== 'leases') {
+		checkIds(selection.ids ?? [], snapshot.gpus.length);
+	}
+
 	if (selection.by === 'gpus') {
-		const {ids, instances = []} = selection;
-		checkIds(ids, snapshot.gpus.length);
+		const {instances = []} = selection;
 		checkIds([...new Set(instances.map(({gpu}) => gpu))], snapshot.gpus.length);
 	}
 
