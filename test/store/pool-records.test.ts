@@ -41,6 +41,12 @@ test('writePoolRecord makes the record readable by everybody, whatever the umask
 	expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual([0o777, 0o666]);
 });
 
+test('writePoolRecord gives missing parents the same permissions as the directory of the record', () => {
+	const parent = path.join(directory, 'missing', 'parent');
+	writePoolRecord(path.join(parent, 'new', 'pool.json'), record, {directoryMode: 0o777, fileMode: 0o666});
+	expect([modeOf(path.dirname(parent)), modeOf(parent)]).toEqual([0o777, 0o777]);
+});
+
 test('writePoolRecord keeps the permissions of an existing directory', () => {
 	const before = modeOf(directory);
 	writePoolRecord(path.join(directory, 'pool.json'), record, forAll);
