@@ -165,6 +165,10 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 
 /** Creates a record's directory and its parents if needed, and writes the record into a temporary file there. Returns the temporary file. */
 function writeBeside(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): string {
+	if (!v.is(schema, record)) {
+		throw new Error('no command could read this location');
+	}
+
 	for (const created of createDirectories(path.dirname(file))) {
 		// The directory was just created. If it now belongs to another account or is a link, that account has replaced it.
 		withDirectory(

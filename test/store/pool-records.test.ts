@@ -47,6 +47,14 @@ test('writePoolRecord gives missing parents the same permissions as the director
 	expect([modeOf(path.dirname(parent)), modeOf(parent)]).toEqual([0o777, 0o777]);
 });
 
+test('writePoolRecord refuses a record that readPoolRecord would refuse, and creates nothing', () => {
+	expect(() => {
+		const file = path.join(directory, 'new', 'pool.json');
+		writePoolRecord(file, {store: 'redis', host: 'localhost', port: 6379, db: 0, socket: 'r.sock'}, forAll);
+	}).toThrow('no command could read this location');
+	expect(readdirSync(directory)).toEqual([]);
+});
+
 test('writePoolRecord keeps the permissions of an existing directory', () => {
 	const before = modeOf(directory);
 	writePoolRecord(path.join(directory, 'pool.json'), record, forAll);
