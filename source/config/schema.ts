@@ -25,6 +25,8 @@ const note = () => {
 	);
 };
 
+const absolutePath = (what: string) => v.pipe(text(what), v.startsWith('/', what));
+
 const integer = (minimum: number, maximum: number) => {
 	const what = `a whole number from ${minimum} to ${maximum}`;
 	return v.pipe(v.number(what), v.safeInteger(what), v.minValue(minimum, what), v.maxValue(maximum, what));
@@ -238,7 +240,7 @@ export const settings = {
 	'redis.tls_ca_cert_file': setting(() => text('the path of a file')),
 	'redis.tls_cert_file': setting(() => text('the path of a file')),
 	'redis.tls_key_file': setting(() => text('the path of a file')),
-	'redis.socket': setting(() => text('the path of a socket')),
+	'redis.socket': setting(() => absolutePath('the absolute path of a socket, such as /run/redis/redis.sock')),
 	// The default depends on how long earlier scans took.
 	'gpu.timeout': setting(() => boundedDuration(1, 300)),
 	'memory.threshold': setting(() => integer(0, 10_000_000), 1024),

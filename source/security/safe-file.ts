@@ -7,6 +7,7 @@ import {
 	constants,
 	fstatSync,
 	lstatSync,
+	mkdirSync,
 	openSync,
 	readlinkSync,
 	readSync,
@@ -122,6 +123,24 @@ export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 	const isOwnGroup = uid !== 0 && uid === effectiveUid() && gid === uid && gid === process.getegid?.();
 	// eslint-disable-next-line no-bitwise
 	return (mode & (isOwnGroup ? 0o002 : 0o022)) !== 0;
+}
+
+/**
+Creates a directory with its missing parents, accessible only to this account. Returns the paths of the new directories, parents first, so that the
+caller can give all of them the same permissions.
+*/
+export function createDirectories(directory: string): readonly string[] {
+	const first = mkdirSync(directory, {recursive: true, mode: 0o700});
+	if (first === undefined) {
+		return [];
+	}
+
+	const created: string[] = [];
+	for (let each = path.resolve(directory); each.length >= first.length; each = path.dirname(each)) {
+		created.unshift(each);
+	}
+
+	return created;
 }
 
 export const ownerText = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;

@@ -6,7 +6,6 @@ import {
 	fchmodSync,
 	fstatSync,
 	fsyncSync,
-	mkdirSync,
 	openSync,
 	renameSync,
 	rmSync,
@@ -19,6 +18,7 @@ import {hostPattern} from '../core/model/other-hosts.js';
 import type {PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {
+	createDirectories,
 	effectiveUid,
 	findUnsafeLocation,
 	isWritableByOthers,
@@ -163,16 +163,19 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 	}
 }
 
-/** Creates a record's directory if needed, and writes the record into a temporary file there. Returns the temporary file. */
+/** Creates a record's directory and its parents if needed, and writes the record into a temporary file there. Returns the temporary file. */
 function writeBeside(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): string {
-	const directory = path.dirname(file);
-	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
+	if (!v.is(schema, record)) {
+		throw new Error('no command could read this location');
+	}
+
+	for (const created of createDirectories(path.dirname(file))) {
 		// The directory was just created. If it now belongs to another account or is a link, that account has replaced it.
 		withDirectory(
-			directory,
+			created,
 			(descriptor) => {
 				if (fstatSync(descriptor).uid !== effectiveUid()) {
-					throw new Error(`${directory} belongs to another account`);
+					throw new Error(`${created} belongs to another account`);
 				}
 
 				fchmodSync(descriptor, directoryMode);

@@ -38,6 +38,15 @@ test('the default of every setting is valid', () => {
 	}
 });
 
+test('redis.socket must be an absolute path, because admin records it for all working directories', async () => {
+	const load = async (socket: string) =>
+		loadConfig({flags: noFlags, environment: {CANHAZGPU_REDIS_SOCKET: socket}, file: write('a.yaml', '')});
+	expect((await load('/run/r.sock')).get('redis.socket')).toBe('/run/r.sock');
+	await expect(load('r.sock')).rejects.toThrow(
+		'CANHAZGPU_REDIS_SOCKET must be the absolute path of a socket, such as /run/redis/redis.sock, not "r.sock"',
+	);
+});
+
 test('every flag that overrides a setting names an existing setting', async () => {
 	for (const load of Object.values(commands)) {
 		const command = await load();

@@ -41,6 +41,20 @@ test('writePoolRecord makes the record readable by everybody, whatever the umask
 	expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual([0o777, 0o666]);
 });
 
+test('writePoolRecord gives missing parents the same permissions as the directory of the record', () => {
+	const parent = path.join(directory, 'missing', 'parent');
+	writePoolRecord(path.join(parent, 'new', 'pool.json'), record, {directoryMode: 0o777, fileMode: 0o666});
+	expect([modeOf(path.dirname(parent)), modeOf(parent)]).toEqual([0o777, 0o777]);
+});
+
+test('writePoolRecord refuses a record that readPoolRecord would refuse, and creates nothing', () => {
+	expect(() => {
+		const file = path.join(directory, 'new', 'pool.json');
+		writePoolRecord(file, {store: 'redis', host: 'localhost', port: 6379, db: 0, socket: 'r.sock'}, forAll);
+	}).toThrow('no command could read this location');
+	expect(readdirSync(directory)).toEqual([]);
+});
+
 test('writePoolRecord keeps the permissions of an existing directory', () => {
 	const before = modeOf(directory);
 	writePoolRecord(path.join(directory, 'pool.json'), record, forAll);

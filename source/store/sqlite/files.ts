@@ -12,7 +12,6 @@ import {
 	fstatSync,
 	linkSync,
 	lstatSync,
-	mkdirSync,
 	openSync,
 	renameSync,
 	rmdirSync,
@@ -25,7 +24,7 @@ import {
 import {dirname} from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../../errors.js';
-import {findUnsafeLocation} from '../../security/safe-file.js';
+import {createDirectories, findUnsafeLocation} from '../../security/safe-file.js';
 import {isMachineRoot} from '../../security/user-namespace.js';
 import {databaseProblem, explained, makeAgain} from './failures.js';
 
@@ -228,11 +227,10 @@ function withDescriptor<Result>(path: string, flags: number, work: (descriptor: 
 	}
 }
 
-/** Creates the directory of a database for its audience. Leaves an existing directory as it is. */
+/** Creates the directory of a database, and missing parents, for its audience. Leaves existing directories as they are. */
 function createDirectory(path: string, {directoryMode, gid}: Audience): void {
-	const directory = dirname(path);
-	if (mkdirSync(directory, {recursive: true, mode: 0o700}) !== undefined) {
-		withDescriptor(directory, constants.O_RDONLY + constants.O_DIRECTORY + constants.O_NOFOLLOW, (descriptor) => {
+	for (const created of createDirectories(dirname(path))) {
+		withDescriptor(created, constants.O_RDONLY + constants.O_DIRECTORY + constants.O_NOFOLLOW, (descriptor) => {
 			give(descriptor, directoryMode, gid);
 		});
 	}

@@ -176,6 +176,25 @@ describe('the permissions of a SQLite pool', () => {
 		expect([modeOf(own), modeOf(own.replace('/pool.db', ''))]).toEqual(['600', '700']);
 	});
 
+	test('let the same accounts enter parent directories that the pool creates', async () => {
+		for (const [directoryMode, shown] of [
+			[0o755, '755'],
+			[0o2750, '2750'],
+		] as const) {
+			const parent = newFile().replace('/pool.db', '');
+			const file = `${parent}/missing/pool/pool.db`;
+			await workshop.run(
+				`await openSqliteStore({path: file, create: true, directoryMode: ${directoryMode}, fileMode: 0o660})`,
+				{file, umask: 0o077},
+			);
+			expect([parent, `${parent}/missing`, `${parent}/missing/pool`].map((name) => modeOf(name))).toEqual([
+				shown,
+				shown,
+				shown,
+			]);
+		}
+	});
+
 	/** Leaves only root access to the files of a pool, and lets another account try to use them. */
 	const tryAsStranger = async (fileMode: number, directoryMode: number) => {
 		const file = newFile();
