@@ -27,6 +27,9 @@ const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 /** Modes that ignore clicks. A click would move the selection while text is being typed, and would have no visible effect on a small screen. */
 const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'search', 'small']);
 
+/** Modes in which the message line is hidden, so that a key does not remove a message that nobody has read. */
+const modesWithoutMessage: ReadonlySet<Mode> = new Set(['filter', 'search', 'command', 'small']);
+
 /** Returns the message for a key that has no effect in the focused panel. Names the panels in which the key works. */
 function unboundText(key: string, bindings: readonly Binding[]): string {
 	const name = sanitize(keyText(key));
@@ -137,14 +140,16 @@ export function createController(
 	const mayAnswer = (names: readonly string[]): boolean =>
 		names.length === 1 || (names.length === 2 && isPanelMode(modeOf(getState())));
 
+	function removeReadMessage(): void {
+		if (!modesWithoutMessage.has(modeOf(getState()))) {
+			dispatch({kind: 'key-pressed'});
+		}
+	}
+
 	return {
 		press(input: string, key: KeyEvent): void {
 			const names = keyNames(input, key);
-			// Keeps the current message, because the small screen has no room for another.
-			if (modeOf(getState()) !== 'small') {
-				dispatch({kind: 'key-pressed'});
-			}
-
+			removeReadMessage();
 			pressAll(names, mayAnswer(names));
 		},
 		point(event: MouseEvent): void {
@@ -153,7 +158,7 @@ export function createController(
 				return;
 			}
 
-			dispatch({kind: 'key-pressed'});
+			removeReadMessage();
 			if (!mouselessModes.has(modeOf(getState()))) {
 				targets.send(event);
 			}

@@ -66,6 +66,23 @@ test('a screen that is too small warns that quitting leaves the queue', async ()
 	expect(quits()).toBe(1);
 });
 
+test(':q asks before it leaves the queue, as q does', async () => {
+	const box = await createBox(1, {leases: {0: run('bob')}});
+	session = startMonitor(box, {
+		size: large,
+		ports: {commandLine: {run: async () => [], inShell: String, complete: async () => ({start: 0, candidates: []})}},
+	});
+	const {press, shows, quits} = session;
+	await shows(/> 0 +Reserved/v);
+	await press('w', keys.enter);
+	await shows('WAIT');
+	await press(':', 'q', keys.enter);
+	await shows('Leave the queue and quit? y/N');
+	expect(quits()).toBe(0);
+	await press('y');
+	expect(quits()).toBe(1);
+});
+
 test('the summary separates its words at any width', async () => {
 	const box = await createScene();
 	for (let columns = 10; columns <= 140; columns++) {

@@ -14,6 +14,7 @@ import {wantedText} from '../../format/queue/waiting-progress.js';
 import {Confirm} from '../dialogs/confirm.js';
 import {selectedEntry} from '../state/queue/rows.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
+import {latestOf} from '../state/pause.js';
 import {storeNow, type State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
@@ -35,10 +36,12 @@ function reasonAgainstSelected(state: State): string | undefined {
 		: `That entry belongs to ${sanitize(ownerOf(record.entry))}: only its owner can cancel it`;
 }
 
-type EntryToLeave = {readonly entry: QueueEntry; readonly held: readonly number[]};
+type EntryToLeave = {readonly entry: QueueEntry};
 
 function LeaveDialog({dialog}: {readonly dialog: Confirmation<EntryToLeave>}): ReactElement {
-	const {entry, held, isBusy} = dialog;
+	const {entry, isBusy} = dialog;
+	const snapshot = useMonitor((state) => latestOf(state).snapshot);
+	const held = snapshot === undefined ? [] : holdingsOf(snapshot, entry.id).map(({index}) => index);
 	const now = useMonitor(storeNow) ?? entry.enqueueTime;
 	return (
 		<Confirm
@@ -69,8 +72,7 @@ export const leave = defineCommand<Confirmation<EntryToLeave>>({
 			throw new TypeError('No position in the queue is selected');
 		}
 
-		const held = holdingsOf(state.snapshot!, record.id).map(({index}) => index);
-		return ask('leave', {entry: record.entry, held});
+		return ask('leave', {entry: record.entry});
 	},
 	shellCommand: ({entry}) => shellCommand(['canhazgpu', 'queue', '--leave', entry.id]),
 	async perform({world, store}, {entry}) {

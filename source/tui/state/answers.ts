@@ -47,9 +47,11 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};
 	}
 
+	const flash: Flash = {level: 'error', text: complaintText(complaint)};
+	// The line below the prompt is often too short for the error, so `v` shows it in full.
 	return isOpen && dialog.kind === 'command'
-		? {...state, dialog: {...dialog, isBusy: false, complaint, candidates: []}}
-		: withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text: complaintText(complaint)});
+		? {...state, dialog: {...dialog, isBusy: false, complaint, candidates: []}, lastFlash: flash}
+		: withFlash({...state, dialog: isOpen ? undefined : dialog}, flash);
 }
 
 /** Shows several lines of output in a dialog, and a single line as a message. If another dialog was opened meanwhile, shows only the first line. */

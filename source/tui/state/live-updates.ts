@@ -52,21 +52,36 @@ const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number,
 			.map(({index, lease}) => [index, lease.remindedOf!]),
 	);
 
-/** Returns a message about reservations that end soon. Undefined if no reminder was recorded since `before`, by this monitor or another program. */
-function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: Requester): Flash | undefined {
-	const known = before === undefined ? undefined : remindedIn(before, requester);
-	const fresh = [...remindedIn(now, requester)].filter(([index, end]) => known?.get(index) !== end);
-	if (fresh.length === 0) {
+/** Returns a message about reservations that end soon. Undefined if there are none. */
+function reminderFlash(ends: ReadonlyMap<number, number>, now: number): Flash | undefined {
+	if (ends.size === 0) {
 		return undefined;
 	}
 
-	const gpus = fresh.map(([index]) => index);
-	const left = Math.min(...fresh.map(([, end]) => end)) - now.now;
+	const gpus = ends.keys().toArray();
+	const left = Math.min(...ends.values()) - now;
 	return {
 		level: 'warning',
 		text: `your reservation of ${gpuList(gpus)} ends in ${shortDuration(left)}`,
 		next: `canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --duration 1h`,
+		ends,
 	};
+}
+
+/** Shows reminders that were recorded since the last read, by this monitor or another program. Drops a shown reminder of reservations that have changed. */
+function flashAfterRead(
+	{snapshot: before, flash, settings: {requester}}: State,
+	snapshot: Snapshot,
+): Flash | undefined {
+	const known = before === undefined ? undefined : remindedIn(before, requester);
+	const reminded = remindedIn(snapshot, requester);
+	const fresh = new Map([...reminded].filter(([index, end]) => known?.get(index) !== end));
+	if (fresh.size > 0 || flash?.ends === undefined) {
+		return reminderFlash(fresh, snapshot.now) ?? flash;
+	}
+
+	const unchanged = new Map([...flash.ends].filter(([index, end]) => reminded.get(index) === end));
+	return unchanged.size === flash.ends.size ? flash : reminderFlash(unchanged, snapshot.now);
 }
 
 function withSnapshot(state: State, {snapshot, nowMs}: Update<'snapshot-arrived'>): State {
@@ -79,7 +94,7 @@ function withSnapshot(state: State, {snapshot, nowMs}: Update<'snapshot-arrived'
 		connection: {kind: 'live'},
 		flash: wasLost
 			? {level: 'ok', text: 'The store is back: everything was read again', untilMs: nowMs + flashMs}
-			: (reminderFlash(state.snapshot, snapshot, state.settings.requester) ?? state.flash),
+			: flashAfterRead(state, snapshot),
 	};
 }
 

@@ -8,6 +8,8 @@ export type Flash = {
 	readonly next?: string;
 	/** The time on the monotonic clock at which the message disappears. Undefined for a message that stays until a key is pressed. */
 	readonly untilMs?: number;
+	/** The ends of the reservations that a reminder is about, by GPU. The reminder disappears when they have changed. */
+	readonly ends?: ReadonlyMap<number, number>;
 };
 
 /** Why a request was refused. Shown inside the dialog, so that the user can correct what was typed. */

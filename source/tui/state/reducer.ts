@@ -15,7 +15,7 @@ import {updateHandlers} from './live-updates.js';
 import {changeForm, fieldChangeOf, isFormAction, type FormAction} from './form.js';
 
 const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State) => State>> = {
-	'key-pressed': (state) => (state.flash?.level === 'error' ? {...state, flash: undefined} : state),
+	'key-pressed': (state) => (state.flash?.untilMs === undefined ? {...state, flash: undefined} : state),
 	'open-help': (state) => ({...state, dialog: {kind: 'help'}, panels: {...state.panels, helpPage: 0}}),
 	'close-dialog': (state) => ({...state, dialog: state.dialog?.kind === 'output' ? state.dialog.from : undefined}),
 	'toggle-pause': togglePause,

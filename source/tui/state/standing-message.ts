@@ -6,7 +6,7 @@ import {ownIdleWords, ownLimitWords} from './gpus/idle.js';
 import type {Flash} from './messages.js';
 import type {State} from './state.js';
 
-export type Message = Omit<Flash, 'level' | 'untilMs'> & {readonly level: Flash['level'] | 'waiting'};
+export type Message = Omit<Flash, 'level' | 'untilMs' | 'ends'> & {readonly level: Flash['level'] | 'waiting'};
 
 /** Returns a message about a problem that lasts, or about a request of this monitor that is waiting. */
 export function standingMessage(state: State): Message | undefined {

@@ -16,7 +16,7 @@ import {remembering} from './memo.js';
 import type {Waiting, Flash} from './messages.js';
 import type {TextField} from './text-field.js';
 
-/** Time in ms for which a message is shown. Errors stay until a key is pressed. */
+/** Time in ms for which a message is shown. Errors and reminders stay until a key is pressed. */
 export const flashMs = 4000;
 
 /** Settings of the monitor. The options dialog can change the appearance and the scan interval. The other settings stay the same. */

@@ -69,11 +69,10 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 	],
 	[
 		'leave',
-		ask('leave', {entry: waiter('alice', {requestedCount: 2}), held: [1]}),
+		ask('leave', {entry: waiter('alice', {requestedCount: 2})}),
 		[
 			'Leave the queue',
 			'alice, for 2 GPUs, waiting for 3m',
-			'The GPUs held for it will be released: GPU 1.',
 			'Leave the queue? y/N',
 			'$ canhazgpu queue --leave entry-alice',
 		],
@@ -193,6 +192,14 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 	],
 ])('the dialog of %s', (_, dialog, expected) => {
 	expect(contentOf(dialog)).toEqual(expected);
+});
+
+test('the dialog of leave names the GPUs that are held for the request now', async () => {
+	const entry = waiter('alice', {requestedCount: 3});
+	const held = run('alice', {partialQueueId: entry.id});
+	const later = await stateOf(await createBox(4, {leases: {0: held, 3: held}, waiting: [entry]}), state.size);
+	const dialog = ask('leave', {entry});
+	expect(contentOf(dialog, later)).toContain('The GPUs held for it will be released: GPUs 0,3.');
 });
 
 test('the dialog of release on Slurm warns that the whole job ends', () => {

@@ -59,6 +59,19 @@ test('the command line of top keeps a wrong line for correction, and adds it to 
 	expect(lines).toEqual(['status', ...ran]);
 });
 
+test('after a wrong line and Esc, the key v shows its error in full', async () => {
+	const {press, shows} = await open(async () => {
+		throw new CanhazgpuError('usage', 'events --follow cannot be used inside the monitor', {
+			hint: 'The monitor already shows events: press 5 to see them all.',
+		});
+	});
+	await press(':', 'events --follow', keys.enter);
+	await shows('ERR events --follow cannot be used');
+	await press(keys.escape, 'v');
+	await shows('events --follow cannot be used inside the monitor. The monitor already');
+	await shows('press 5 to see them all.');
+});
+
 test('Up and Down on the command line go through the history and back to the current input', async () => {
 	const {press, store} = await open(async () => [], ['status', 'queue']);
 	const typed = (): unknown => {

@@ -1,8 +1,8 @@
-import {describe, expect, test} from 'vitest';
+import {afterEach, describe, expect, test} from 'vitest';
 import type {AuditEntry, Lease} from '../../../source/core/model/types.js';
 import {reduce} from '../../../source/tui/state/reducer.js';
-import {stateOf} from '../_harness.js';
-import {createBox, lease, sceneTime} from '../_world.js';
+import {endSession, keys, startMonitor, stateOf, type Session} from '../_harness.js';
+import {createBox, lease, sceneTime, type Box} from '../_world.js';
 
 const size = {columns: 80, rows: 24};
 const end = sceneTime + 570;
@@ -19,7 +19,7 @@ const quiet = lease('alice', {expiryTime: end});
 const reminded = lease('alice', {expiryTime: end, remindedOf: end});
 
 test('top reminds the holder that a reservation ends soon, with the command to extend', async () => {
-	expect(await flashAfter([quiet, quiet], [reminded, reminded])).toEqual({
+	expect(await flashAfter([quiet, quiet], [reminded, reminded])).toMatchObject({
 		level: 'warning',
 		text: 'your reservation of GPUs 0,1 ends in 9m',
 		next: 'canhazgpu extend --gpu-ids 0,1 --duration 1h',
@@ -43,6 +43,66 @@ test('top reminds the user once for each end time of a reservation', async () =>
 
 test('top shows no reminder for reservations of other users', async () => {
 	expect(await flashAfter([], [lease('bob', {expiryTime: end, remindedOf: end})])).toBeUndefined();
+});
+
+describe('the shown reminder of top', () => {
+	let session: Session | undefined;
+
+	afterEach(async () => {
+		await endSession(session);
+		session = undefined;
+	});
+
+	/** Starts top on two GPUs, and waits for the reminder of both. */
+	async function startReminded(): Promise<readonly [Box, Session]> {
+		const box = await createBox(2, {leases: {0: quiet, 1: quiet}});
+		session = startMonitor(box, {size: {columns: 140, rows: 32}});
+		await session.shows(/> 0 +Mine/v);
+		await box.write({kind: 'lease', index: 0, lease: reminded}, {kind: 'lease', index: 1, lease: reminded});
+		await session.shows('WARN your reservation of GPUs 0,1 ends in');
+		return [box, session];
+	}
+
+	test('disappears at the next key, and v still shows it', async () => {
+		const [, {press, hides, shows}] = await startReminded();
+		await press('k');
+		await hides('WARN your reservation');
+		await press('v');
+		await shows('$ canhazgpu extend --gpu-ids');
+	});
+
+	test('stays while a filter is typed over it', async () => {
+		const [box, {press, hides, shows}] = await startReminded();
+		await press('/');
+		await hides('WARN your reservation');
+		const later = lease('alice', {expiryTime: end + 10, remindedOf: end + 10});
+		await box.write({kind: 'lease', index: 0, lease: later});
+		await expect.poll(() => session!.store.getState().flash?.text).toContain('GPU 0 ');
+		await press('alice', keys.enter);
+		await shows('WARN your reservation of GPU 0 ends in');
+	});
+
+	test('does not hide the message about an unknown key', async () => {
+		const [, {press, shows}] = await startReminded();
+		await press('b');
+		await shows('WARN b is not a key of the monitor');
+	});
+
+	test('names only the GPUs whose reservations still end then, and disappears with the last', async () => {
+		const state = await stateOf(await createBox(2, {leases: {0: quiet, 1: quiet}}), size);
+		const read = async (before: typeof state, leases: Readonly<Record<number, Lease>>) => {
+			const {snapshot} = await stateOf(await createBox(2, {leases}), size);
+			return reduce(before, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0});
+		};
+
+		const both = await read(state, {0: reminded, 1: reminded});
+		expect(both.flash?.text).toBe('your reservation of GPUs 0,1 ends in 9m');
+		const extended = lease('alice', {expiryTime: end + 3600, remindedOf: end});
+		const one = await read(both, {0: extended, 1: reminded});
+		expect(one.flash?.text).toBe('your reservation of GPU 1 ends in 9m');
+		expect((await read(one, {0: extended, 1: reminded})).flash).toBe(one.flash);
+		expect((await read(one, {0: extended})).flash).toBeUndefined();
+	});
 });
 
 describe('the message of top that a reservation went back to the pool', () => {

@@ -87,6 +87,8 @@ test.each([
 	['temp>hot', 'temp: "hot" is not a number'],
 	['python mem>lots', 'mem: "lots" is not a memory size'],
 	['mem>20', 'mem: "20" has no unit'],
+	['mem=26g', 'mem: compare "26g" with < or >'],
+	['ends:1h', 'ends: compare "1h" with < or >'],
 	['!ends<soon', 'ends: "soon" is not a duration'],
 	['power>1w', 'power: "1w" is not a number'],
 	['user:ada state:free nope>3', undefined],

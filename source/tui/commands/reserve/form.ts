@@ -18,6 +18,7 @@ import {
 } from '../../../format/reservation-form.js';
 import {sanitize} from '../../../format/text/text.js';
 import {formOf, type Form} from '../../state/dialogs.js';
+import {remembering} from '../../state/memo.js';
 import {latestOf} from '../../state/pause.js';
 import {gpuCountOf, rowsOf, type State} from '../../state/state.js';
 import {secondsOf, valueOf} from '../../state/form.js';
@@ -29,9 +30,12 @@ type Wanted = {
 	/** The chosen GPUs. Undefined if any GPUs will do. */
 	readonly gpus?: readonly NamedGpu[];
 	readonly willWait: boolean;
-	/** The free GPUs. Undefined if GPUs were chosen, or if an engine chooses the GPUs. */
+};
+
+type FreeNow = {
+	/** The free GPUs. Undefined if an engine chooses the GPUs. */
 	readonly freeIds?: readonly number[];
-	/** Lines that list the free GPUs and MIG instances. Empty if GPUs were chosen. */
+	/** Lines that list the free GPUs and MIG instances. */
 	readonly free: readonly string[];
 };
 
@@ -89,19 +93,31 @@ function gpuCountFor(state: State, needs: string): number {
 	return count === 0 ? most({}) : count;
 }
 
+/** Returns what is free now, even if the screen is paused. */
+export const freeNow = remembering(
+	(state: State) => {
+		const {snapshot, observation, scanFailure} = latestOf(state);
+		return [snapshot, observation, scanFailure, state.settings];
+	},
+	(state): FreeNow => {
+		const {observation, snapshot} = latestOf(state);
+		const rows = rowsOf({...state, ...latestOf(state)});
+		const freeIds =
+			state.settings.lacks?.has('ids') === true
+				? undefined
+				: rows.flatMap((row) => (row.state === 'available' && isWhole(row.reading) !== false ? [row.index] : []));
+		const instances = inventory(observation?.gpus ?? [], snapshot?.gpus ?? []);
+		return {freeIds, free: freeLines(wholeGpus(rows), instances, freeIds)};
+	},
+);
+
 export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
 	const {observation, snapshot} = latestOf(state);
 	const instances = named === undefined ? inventory(observation?.gpus ?? [], snapshot?.gpus ?? []) : [];
-	const rows = rowsOf({...state, ...latestOf(state)});
-	const freeIds =
-		named === undefined && state.settings.lacks?.has('ids') !== true
-			? rows.flatMap((row) => (row.state === 'available' && isWhole(row.reading) !== false ? [row.index] : []))
-			: undefined;
-	const free = named === undefined ? freeLines(wholeGpus(rows), instances, freeIds) : [];
 	return formOf(
 		'reserve',
-		{gpus: named, willWait, freeIds, free},
+		{gpus: named, willWait},
 		reserveFormFields({
 			gpuCount: named === undefined ? gpuCountFor(state, '') : undefined,
 			gpuCountFor: (needs) => gpuCountFor(state, needs),

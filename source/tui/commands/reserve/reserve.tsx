@@ -19,11 +19,12 @@ import {valueOf} from '../../state/form.js';
 import type {Flash} from '../../state/messages.js';
 import {latestOf} from '../../state/pause.js';
 import type {State} from '../../state/state.js';
+import {useMonitor} from '../../state/use-monitor.js';
 import {Label} from '../../widgets/label.js';
 import {defineCommand, type EffectContext, type Outcome} from '../command.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
 import {leaseOn} from '../reservations/targets.js';
-import {flagsOf, mayShare, reservationOf, reserveForm, type Reservation, type ReserveForm} from './form.js';
+import {flagsOf, freeNow, mayShare, reservationOf, reserveForm, type Reservation, type ReserveForm} from './form.js';
 
 function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeconds' | 'need'>): Flash {
 	const {gpus, instances, place, leaseId} = grant;
@@ -95,8 +96,11 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: flashOf(begun.result)};
 }
 
+const nothingFree: ReturnType<typeof freeNow> = {free: []};
+
 function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
-	const {gpus, willWait, freeIds, free, complaint} = dialog;
+	const {gpus, willWait, complaint} = dialog;
+	const {freeIds, free} = useMonitor((state) => (gpus === undefined ? freeNow(state) : nothingFree));
 	const action = willWait ? 'Wait for' : 'Reserve';
 	// With needs, a share or force, the request cannot be compared with the number of free GPUs.
 	const wantsAny = ['needs', 'share', 'force'].every((name) => valueOf(dialog, name) === '');

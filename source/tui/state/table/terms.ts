@@ -65,7 +65,7 @@ function comparisonWith(column: string, test: (value: number | string) => boolea
 	};
 }
 
-/** Returns the check for a term. Throws `usage` if a column is compared with something that is not a number. */
+/** Returns the check for a term. Throws `usage` if no value of the column can match the comparison. */
 function testOf(term: string, columns: ReadonlySet<string>): Test {
 	const {
 		field = '',
@@ -79,8 +79,14 @@ function testOf(term: string, columns: ReadonlySet<string>): Test {
 
 	const compare = comparisons[operator];
 	if (compare === undefined) {
+		const equal = Number(operand);
+		// Sizes and durations on the screen are rounded, so a row that shows `26G` would hardly ever equal `26G`.
+		if (Object.hasOwn(parsers, column) && Number.isNaN(equal)) {
+			throw new CanhazgpuError('usage', `${field}: compare ${quoted(operand)} with < or >`);
+		}
+
 		return comparisonWith(column, (value) =>
-			typeof value === 'string' ? value.toLowerCase().includes(operand) : value === Number(operand),
+			typeof value === 'string' ? value.toLowerCase().includes(operand) : value === equal,
 		);
 	}
 
