@@ -10,6 +10,7 @@ import {CanhazgpuError} from '../../source/errors.js';
 import {isLoopback} from '../../source/commands/web.js';
 import {createNextRead, startLiveView, type LiveView} from '../../source/core/live/live-view.js';
 import type {RemoteHosts} from '../../source/web/api/hosts.js';
+import {createEncoder} from '../../source/web/api/live-json.js';
 import {createReports, type ReportQuestion} from '../../source/web/api/reports.js';
 import {createStreams} from '../../source/web/server/stream.js';
 import {waitersJson} from '../../source/web/api/status-json.js';
@@ -349,5 +350,8 @@ test('the model that a process serves is shown only with web.commands: full', as
 	for (const commands of ['full', 'short', 'none'] as const) {
 		const shown = JSON.stringify([rowWith(row, commands), remoteWith(remote, commands)]);
 		expect(shown.split('acme/secret').length - 1).toBe(commands === 'full' ? 2 : 0);
+		// The page then offers no report by model.
+		const state = createEncoder(liveView.current(), about, commands).whole(0);
+		expect(state.includes('"hides_models":true')).toBe(commands !== 'full');
 	}
 });

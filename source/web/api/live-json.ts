@@ -101,7 +101,7 @@ function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs, usual
 	};
 }
 
-const sharedParts = (liveView: LiveState, about: About) => {
+const sharedParts = (liveView: LiveState, about: About, commands: ShownCommands) => {
 	const {snapshot, observation, lost, blind} = liveView;
 	return {
 		about: {
@@ -120,6 +120,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 			driver: observation?.driverVersion,
 			policy: snapshot && policySetText(snapshot),
 			acts_as: about.actsAs,
+			hides_models: commands === 'full' ? undefined : true,
 		},
 		store: feedJson(snapshot !== undefined, lost),
 		scan: feedJson(observation !== undefined, blind && {...blind, reason: `${blind.reason} ${blind.hint ?? ''}`}),
@@ -142,7 +143,7 @@ export type LiveJson = Partial<ReturnType<typeof sharedParts>> & {
 function partsOf(liveView: LiveState, about: About, commands: ShownCommands): ReadonlyMap<string, string> {
 	const context = contextOf(liveView, commands);
 	const parts: Array<readonly [string, unknown]> = [
-		...Object.entries(sharedParts(liveView, about)),
+		...Object.entries(sharedParts(liveView, about, commands)),
 		...liveView.rows.map((row) => [`gpu ${row.index}`, gpuJson(row, context)] as const),
 	];
 	return new Map(parts.map(([name, value]) => [name, apiJson(value)]));

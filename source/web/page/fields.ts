@@ -186,6 +186,7 @@ export type About = Shown<
 		driver: true;
 		policy: true;
 		acts_as: true;
+		hides_models: true;
 	}
 >;
 

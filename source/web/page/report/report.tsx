@@ -176,7 +176,7 @@ const Controls = ({question, choose, about}: ChoiceProps & {readonly about: Abou
 			<span id="report-by">By</span>
 			<Chips
 				labelledBy="report-by"
-				choices={splits}
+				choices={splits.filter(([name]) => name !== 'model' || about?.hides_models !== true)}
 				chosen={question.by}
 				choose={(by) => {
 					choose({by});
