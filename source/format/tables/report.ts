@@ -160,12 +160,9 @@ export function reportCsv({rows}: {readonly rows: readonly CsvRow[]}, by: string
 	const hasShares = rows.some(({sharedGibHours}) => sharedGibHours !== undefined);
 	const names = ['gpu_hours', 'percentage', 'run_count', 'manual_count'];
 	return [
-		[
-			by,
-			...names,
-			...(hasInstances ? ['mig_instance_hours'] : []),
-			...(hasShares ? ['shared_gib_hours'] : []),
-		].join(','),
+		[by, ...names, ...(hasInstances ? ['mig_instance_hours'] : []), ...(hasShares ? ['shared_gib_hours'] : [])].join(
+			',',
+		),
 		...rows.map(({key, gpuHours, instanceHours = 0, sharedGibHours = 0, percentage, runCount, manualCount}) =>
 			[
 				csvField(key),

@@ -3,7 +3,13 @@ import {describe, expect, test} from 'vitest';
 import {byDay, byGpu, byUser, liveUsage} from '../../../../source/core/rules/pool/report.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
-import {reportCsv, reportJson, reportTable, webReportCsv, webReportJson} from '../../../../source/format/tables/report.js';
+import {
+	reportCsv,
+	reportJson,
+	reportTable,
+	webReportCsv,
+	webReportJson,
+} from '../../../../source/format/tables/report.js';
 import {createPaint} from '../../../../source/format/text/paint.js';
 import {dayNamed, localDay} from '../../../../source/format/text/days.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';
