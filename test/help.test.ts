@@ -74,6 +74,8 @@ test.each([
 	['monitr', 'Unknown command or help topic "monitr"', 'Did you mean: canhazgpu help monitor'],
 	['config', 'Unknown command or help topic "config"', 'Did you mean: canhazgpu help configuration'],
 	['Prometheus', 'Unknown command or help topic "Prometheus"', 'Did you mean: canhazgpu help metrics'],
+	['Setup', 'Unknown command or help topic "Setup"', 'Did you mean: canhazgpu help setup'],
+	['RUN', 'Unknown command "RUN"', 'Did you mean: canhazgpu run'],
 	['xyzzy', 'Unknown command or help topic "xyzzy"', 'See all of them: canhazgpu help'],
 	['__proto__', 'Unknown command or help topic "__proto__"', 'See all of them: canhazgpu help'],
 	['squeue', 'Unknown command "squeue"', 'Did you mean: canhazgpu queue'],

@@ -34,7 +34,7 @@ export function splitLine(argv: readonly string[]): SplitLine {
 export async function findCommand(name: string, misplaced?: string): Promise<Command> {
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
 	if (load === undefined) {
-		const guess = otherNameOf(name) ?? nearest(name, [...commandNames, 'help']);
+		const guess = otherNameOf(name) ?? nearest(name.toLowerCase(), [...commandNames, 'help']);
 		const whereFlagsStand =
 			misplaced === undefined
 				? 'See all of them: canhazgpu --help'

@@ -17,7 +17,8 @@ const topicMeant = (word: string): string | undefined =>
 async function refuse(word: string): Promise<never> {
 	const typed = word.toLowerCase();
 	const topic = topicMeant(typed);
-	const guess = otherNameOf(typed) ?? topic ?? nearest(typed, [...commandNames, ...topicNames]);
+	const names = [...commandNames, ...topicNames];
+	const guess = names.includes(typed) ? typed : (otherNameOf(typed) ?? topic ?? nearest(typed, names));
 	if (guess !== undefined && commandNames.includes(guess) && topic === undefined) {
 		await findCommand(word);
 	}

@@ -80,14 +80,16 @@ export function remarkMissing(app: App, named: NamedParts | undefined, changed: 
 
 /** Throws `not-found` if `--lease` selected nothing. */
 export function checkLeft(selection: Selection, changed: readonly unknown[]): void {
-	if (selection.by === 'lease' && changed.length === 0) {
-		const {leaseId, ids} = selection;
-		throw new CanhazgpuError(
-			'not-found',
-			ids === undefined
-				? `Reservation ${quoted(leaseId)} does not exist or has ended`
-				: `Reservation ${quoted(leaseId)} does not hold ${gpuList(ids)}`,
-			{hint: 'Nothing was changed. See the lease_id of each reservation: canhazgpu status --json'},
-		);
+	if (selection.by !== 'lease' || changed.length > 0) {
+		return;
 	}
+
+	const {leaseId, ids} = selection;
+	throw new CanhazgpuError(
+		'not-found',
+		ids === undefined
+			? `Reservation ${quoted(leaseId)} does not exist or has ended`
+			: `Reservation ${quoted(leaseId)} does not hold ${gpuList(ids)}`,
+		{hint: 'Nothing was changed. See the lease_id of each reservation: canhazgpu status --json'},
+	);
 }

@@ -157,10 +157,13 @@ type CsvRow = Pick<ReportRow, 'key'> & Partial<ReportRow>;
 
 export function reportCsv({rows}: {readonly rows: readonly CsvRow[]}, by: string): string {
 	const hasInstances = rows.some(({instanceHours}) => instanceHours !== undefined);
+	const hasShares = rows.some(({sharedGibHours}) => sharedGibHours !== undefined);
 	const names = ['gpu_hours', 'percentage', 'run_count', 'manual_count'];
 	return [
-		[by, ...names, ...(hasInstances ? ['mig_instance_hours'] : [])].join(','),
-		...rows.map(({key, gpuHours, instanceHours = 0, percentage, runCount, manualCount}) =>
+		[by, ...names, ...(hasInstances ? ['mig_instance_hours'] : []), ...(hasShares ? ['shared_gib_hours'] : [])].join(
+			',',
+		),
+		...rows.map(({key, gpuHours, instanceHours = 0, sharedGibHours = 0, percentage, runCount, manualCount}) =>
 			[
 				csvField(key),
 				gpuHours?.toFixed(4),
@@ -168,6 +171,7 @@ export function reportCsv({rows}: {readonly rows: readonly CsvRow[]}, by: string
 				runCount,
 				manualCount,
 				...(hasInstances ? [instanceHours.toFixed(4)] : []),
+				...(hasShares ? [sharedGibHours.toFixed(4)] : []),
 			].join(','),
 		),
 	].join('\n');
@@ -185,6 +189,7 @@ export const webReportCsv = ({users}: {readonly users: readonly WebReportRow[]},
 				key: row.name,
 				gpuHours: row.gpu_hours,
 				instanceHours: row.mig_instance_hours,
+				sharedGibHours: row.shared_gib_hours,
 				percentage: row.percentage,
 				runCount: row.run_count,
 				manualCount: row.manual_count,

@@ -151,6 +151,7 @@ describe('wrong input on the command line', () => {
 			'--duration must be a duration such as 30m, 2h or 1h30m, not "90"\nDid you mean 90m (minutes) or 90h (hours)?',
 		],
 		['top --interval 5', 2, '--interval must be a duration such as 2s or 1m, not "5"\nDid you mean 5s (seconds)?'],
+		['RUN', 2, 'Unknown command "RUN"\nDid you mean: canhazgpu run'],
 		['hlep', 2, 'Unknown command "hlep"\nDid you mean: canhazgpu help'],
 		[
 			'reserve --duration -1h',

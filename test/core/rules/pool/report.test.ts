@@ -3,7 +3,13 @@ import {describe, expect, test} from 'vitest';
 import {byDay, byGpu, byUser, liveUsage} from '../../../../source/core/rules/pool/report.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
-import {reportCsv, reportJson, reportTable} from '../../../../source/format/tables/report.js';
+import {
+	reportCsv,
+	reportJson,
+	reportTable,
+	webReportCsv,
+	webReportJson,
+} from '../../../../source/format/tables/report.js';
 import {createPaint} from '../../../../source/format/text/paint.js';
 import {dayNamed, localDay} from '../../../../source/format/text/days.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';
@@ -172,6 +178,19 @@ test('the report counts the memory of a share only within the window', async () 
 	expect((await makeReport([record({})], [], {window: {from: 0, to: hour}, split: byUser})).rows[0]).not.toHaveProperty(
 		'sharedGibHours',
 	);
+});
+
+test('the CSV report has the hours of shares in its last column', async () => {
+	const shared = record({startTime: 0, endTime: 2 * hour, memoryMiB: 1536});
+	const records = [shared, record({user: 'bob', startTime: 0, endTime: hour})];
+	const made = await makeReport(records, [], {window: {from: 0, to: 10 * hour}, split: byUser});
+	const lines = [
+		'user,gpu_hours,percentage,run_count,manual_count,shared_gib_hours',
+		'alice,2.0000,66.7,1,0,3.0000',
+		'bob,1.0000,33.3,1,0,0.0000',
+	];
+	expect(reportCsv(made, 'user').split('\n')).toEqual(lines);
+	expect(webReportCsv(webReportJson(made, 'user'), 'user').split('\n')).toEqual(lines);
 });
 
 test('the report counts hours of MIG instances separately from GPU hours', async () => {
