@@ -48,7 +48,7 @@ const boxedLevels = [
 
 /** Rows that the table gets before any other panel gets lines, unless the table needs fewer rows. */
 const leastBoxedTable = 16;
-const leastRuledTable = 17;
+export const leastRuledTable = 17;
 
 /** Lines for a queue of one entry, with the reason why that entry waits. */
 const leastQueue = 5;

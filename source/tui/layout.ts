@@ -1,5 +1,5 @@
 /** Chooses which panels are visible, and their sizes, for the size of the terminal. Ink places the content inside the panels. */
-import {boxed, ruled, type LoadTiles, type Rows, type Shares} from './layout-shares.js';
+import {boxed, leastRuledTable, ruled, type LoadTiles, type Rows, type Shares} from './layout-shares.js';
 import type {PanelName, PastRange} from './state/panels/state.js';
 import {foldedCount} from './state/gpus/fold.js';
 import {remembering} from './state/memo.js';
@@ -43,6 +43,7 @@ type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 /** Lines outside the panels: header, summary, message and footer. */
 const fixedRows = 4;
 
+/** Whether there is usually room for borders. */
 const isBoxed = ({columns, rows}: State['size']): boolean => columns >= 100 && rows >= 20;
 
 const bodyRowsOf = (size: State['size']): number => size.rows - fixedRows;
@@ -78,10 +79,16 @@ const placeIn = ({blocks}: Pick<Layout, 'blocks'>, panel: PanelId): Place | unde
 
 const isShown = (layout: Layout, panel: PanelId): boolean => (placeIn(layout, panel)?.rows ?? 0) > 0;
 
+/** Whether a table with borders has empty lines but leaves no room for other panels. Without borders, the same rows and a part of those panels fit. */
+function wastesLines({blocks}: Shares, gpuLines: number): boolean {
+	const panels = blocks.flat().flatMap((rows) => Object.keys(rows));
+	const tableLines = blocks[0]![0]!.gpus! - 1;
+	return panels.length === 1 && gpuLines < tableLines && gpuLines <= leastRuledTable;
+}
+
 function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	const {size, snapshot, panels, view} = laid;
 	const {columns} = size;
-	const frame = isBoxed(size) ? 'boxed' : 'ruled';
 	const body = bodyRowsOf(size);
 	const {focus, isZoomed} = panels;
 	const waiting = snapshot?.queue.length ?? 0;
@@ -90,14 +97,16 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 		allGpus: gpusOf(laid),
 		// A focused queue that is empty needs one line, which says that nobody waits.
 		waiting: Math.max(waiting, focus === 'queue' ? 1 : 0),
-		innerQueueWidth: innerWidthOf(queueWidthOf(columns, true), frame),
+		innerQueueWidth: innerWidthOf(queueWidthOf(columns, true), 'boxed'),
 	};
-	const isBoxedFrame = frame === 'boxed';
+	const boxedShares = isBoxed(size) ? boxed(body, size, view.preset, counts) : undefined;
+	const isBoxedFrame = boxedShares !== undefined && !wastesLines(boxedShares, counts.gpus);
+	const frame = isBoxedFrame ? 'boxed' : 'ruled';
 	// If only the title of the detail panel fits below the table, that title takes the last line, so no rule is drawn below it.
 	const whole = stackOf(columns, ruled(body, view.preset, counts));
 	const hasLastRule = !isBoxedFrame && whole.at(-1)!.rows > 0;
 	const shares: Shares = isBoxedFrame
-		? boxed(body, size, view.preset, counts)
+		? boxedShares
 		: {blocks: [[ruled(hasLastRule ? body - 1 : body, view.preset, counts)]]};
 	const blocks = blocksOf(shares, columns);
 	const layout: Layout = {frame, hasLastRule, blocks, tableColumns, loads: shares.loads};

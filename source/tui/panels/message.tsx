@@ -90,20 +90,24 @@ function MessageText({level, text, command, next}: Message): ReactElement {
 	const undoWidth = useMonitor(({undo}) => (undo === undefined ? 0 : undoColumns));
 	const isBehindDialog = useMonitor(({dialog}) => dialog !== undefined);
 	const [word, tone] = words[level];
-	const isCut = widthOf(`${word} ${text}${next === undefined ? '' : `  $ ${next}`}`) + undoWidth + 2 > columns;
-	// If there is not enough room, the equivalent command is left out, not the message.
-	const isRoomy = widthOf(`${word} ${text}  $ ${command ?? ''}`) + undoWidth + 2 <= columns;
+	const isWide = (...shell: ReadonlyArray<string | undefined>): boolean => {
+		const parts = [`${word} ${text}`, ...shell.filter((line) => line !== undefined).map((line) => `$ ${line}`)];
+		return widthOf(parts.join('  ')) + undoWidth + 2 > columns;
+	};
+
+	// If there is not enough room, the commands are left out, not the message. The key `v` shows all of them.
+	const isCut = isWide(next);
+	const shown = isCut ? [] : isWide(next, command) ? [next] : [next, command];
 	return (
 		<>
-			<Box flexShrink={next === undefined ? 1 : 4} minWidth={24}>
+			<Box minWidth={24}>
 				<Label>
 					<Label tone={tone}>{word}</Label> {text}
 				</Label>
 			</Box>
-			{next === undefined && (!isRoomy || command === undefined) ? undefined : (
-				<Box gap={2} flexShrink={1}>
-					{next === undefined ? undefined : <ShellCommand>{next}</ShellCommand>}
-					{command === undefined || !isRoomy ? undefined : <ShellCommand>{command}</ShellCommand>}
+			{shown.every((line) => line === undefined) ? undefined : (
+				<Box gap={2} flexShrink={0}>
+					{shown.map((line, index) => line !== undefined && <ShellCommand key={index}>{line}</ShellCommand>)}
 				</Box>
 			)}
 			{isCut && !isBehindDialog ? (

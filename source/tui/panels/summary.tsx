@@ -1,16 +1,17 @@
 /** The second of the two lines at the top: free, reserved and failed GPUs, their load, and the queue. */
 import type {ReactElement} from 'react';
+import type {GpuReading} from '../../core/model/types.js';
 import {freeGpus, shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
 import {isMine} from '../state/gpus/row-state.js';
 import {rowsOf, type State} from '../state/state.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
-import {Count, Counts, EdgeLine, TotalLoad, TotalMemory} from './shared/header-parts.js';
+import {memoryLoad, type Load} from './shared/header-parts.js';
+import {TotalsLine, type LoadChoice} from './shared/totals-line.js';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Shows the mean or total load of the GPUs that have readings. On wide screens, the bars are longer. */
-function Loads({columns}: {readonly columns: number}): ReactElement {
-	const gpus = useMonitor(({observation}) => observation?.gpus) ?? [];
+/** Returns the mean or total loads of the GPUs that have readings, from the most to the fewest that a screen shows. On wide screens, the bars are longer. */
+function loadChoices(gpus: readonly GpuReading[], columns: number): readonly LoadChoice[] {
 	const percents = gpus.flatMap(({utilizationPercent}) => utilizationPercent ?? []);
 	const mean = sum(percents) / percents.length / 100;
 	// Excludes GPUs whose total memory is unknown, so that the sum can be compared with the sum of totals.
@@ -24,30 +25,36 @@ function Loads({columns}: {readonly columns: number}): ReactElement {
 	const isLimited = powers.every(({powerLimitWatts}) => powerLimitWatts !== undefined);
 	const limit = isLimited ? sum(gpus.map(({powerLimitWatts = 0}) => powerLimitWatts)) : 0;
 	const kilowatts = (some: number): string => (some / 1000).toFixed(1);
-	const longBar = columns >= 150 ? Math.min(30, 12 + Math.floor((columns - 150) / 4)) : 0;
-	return (
-		<>
-			{percents.length === 0 || columns < 60 ? undefined : (
-				<TotalLoad
-					word="Util"
-					of="load"
-					share={mean}
-					text={`${Math.round(mean * 100)}%`.padStart(columns < 100 ? 0 : 4)}
-					barWidth={columns < 100 ? 0 : Math.max(12, longBar)}
-				/>
-			)}
-			{total === 0 || columns < 90 ? undefined : <TotalMemory usedMiB={used} totalMiB={total} barWidth={longBar} />}
-			{powers.length === 0 || columns < 110 ? undefined : (
-				<TotalLoad
-					word="Power"
-					of="load"
-					share={limit > 0 ? watts / limit : undefined}
-					text={`${kilowatts(watts)}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`}
-					barWidth={longBar}
-				/>
-			)}
-		</>
-	);
+	const util = (barWidth: number): Load | undefined =>
+		percents.length === 0
+			? undefined
+			: {
+					word: 'Util',
+					of: 'load',
+					share: mean,
+					text: `${Math.round(mean * 100)}%`.padStart(barWidth === 0 ? 0 : 4),
+					barWidth,
+				};
+	const mem = (barWidth: number): Load | undefined => memoryLoad(used, total, barWidth);
+	const power = (barWidth: number): Load | undefined =>
+		powers.length === 0
+			? undefined
+			: {
+					word: 'Power',
+					of: 'load',
+					share: limit > 0 ? watts / limit : undefined,
+					text: `${kilowatts(watts)}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`,
+					barWidth,
+				};
+	const longBar = Math.min(30, 12 + Math.floor((columns - 150) / 4));
+	return [
+		{least: 150, loads: [util(longBar), mem(longBar), power(longBar)]},
+		{least: 110, loads: [util(12), mem(0), power(0)]},
+		{least: 100, loads: [util(12), mem(0)]},
+		{least: 90, loads: [util(0), mem(0)]},
+		{least: 60, loads: [util(0)]},
+		{least: 0, loads: []},
+	];
 }
 
 function countRows(rows: readonly StatusRow[], requester: State['settings']['requester']) {
@@ -67,26 +74,19 @@ export function Summary(): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
 	const rows = useMonitor(rowsOf);
 	const waiting = useMonitor(({snapshot}) => snapshot?.queue.length ?? 0);
-	const isScanned = useMonitor(({observation}) => observation !== undefined);
+	const observation = useMonitor((state) => state.observation);
 	// Small screens get shorter words, and no counts that are zero.
 	const always = columns < 50 ? [] : (['mine', 'others', 'unreserved', 'errors'] as const);
 	return (
-		<EdgeLine
-			left={
-				<Counts
-					free={freeGpus(rows)}
-					counts={countRows(rows, requester)}
-					isShort={columns < 75}
-					isScanned={isScanned}
-					always={always}
-				/>
-			}
-			right={
-				<>
-					<Loads columns={columns} />
-					<Count word="Queue" count={waiting} tone="strong" />
-				</>
-			}
+		<TotalsLine
+			columns={columns}
+			isRoomy={columns >= 75}
+			free={freeGpus(rows)}
+			counts={countRows(rows, requester)}
+			isScanned={observation !== undefined}
+			always={always}
+			loads={loadChoices(observation?.gpus ?? [], columns)}
+			waiting={waiting}
 		/>
 	);
 }

@@ -34,7 +34,7 @@ test('on a screen with few lines, the events are hidden before the queue and the
 		  "120x29: table 8, detail 12, queue 5, events 5",
 		  "120x27: table 8, detail 10, queue 5, events 3",
 		  "120x22: table 8, detail 5, queue 5, events 0",
-		  "120x20: table 13, detail 0, queue 0, events 0",
+		  "120x20: table 8, detail 4, queue 0, events 0",
 		  "120x16: table 8, detail 0, queue 0, events 0",
 		  "80x60: table 8, detail 22, queue 0, events 21",
 		  "80x32: table 8, detail 10, queue 0, events 5",
@@ -62,6 +62,23 @@ test('the GPU table keeps room for up to 16 GPUs at any size of the screen', asy
 			}
 		}
 	}
+});
+
+test('a screen of 100 columns shows the queue and every GPU that a screen of 99 columns shows', async () => {
+	const missing: string[] = [];
+	for (let gpus = 1; gpus <= 16; gpus++) {
+		const state = await stateOf(await createBox(gpus, {waiting: [waiter('erin'), waiter('frank')]}), size);
+		for (let rows = 15; rows <= 40; rows++) {
+			const [narrow, wide] = [99, 100].map((columns) => shownRows({...state, size: {columns, rows}}));
+			const {gpus: narrowTable = 1, queue: narrowQueue = 0} = narrow!;
+			const {gpus: table = 1, queue = 0} = wide!;
+			if ((narrowQueue > 0 && queue === 0) || table - 1 < Math.min(gpus, narrowTable - 1)) {
+				missing.push(`${gpus} GPUs and ${rows} rows`);
+			}
+		}
+	}
+
+	expect(missing).toEqual([]);
 });
 
 test('Tab moves the focus through the panels in a circle', async () => {

@@ -6,7 +6,8 @@ import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {FixedLabel, Label} from '../../widgets/label.js';
-import {Clock, Count, Counts, EdgeLine, PauseBadge, TotalLoad, TotalMemory} from '../shared/header-parts.js';
+import {Clock, EdgeLine, memoryLoad, PauseBadge, type Load} from '../shared/header-parts.js';
+import {TotalsLine} from '../shared/totals-line.js';
 
 function Hosts({columns}: {readonly columns: number}): ReactElement {
 	const {requester, isReadonly} = useSettings();
@@ -52,29 +53,27 @@ function Totals({columns}: {readonly columns: number}): ReactElement {
 		memoryTotalMiB: total,
 		...counts
 	} = useMonitor(hostTotals);
+	const util = (barWidth: number): Load | undefined =>
+		utilization === undefined
+			? undefined
+			: {word: 'Util', of: 'load', share: utilization, text: `${Math.round(utilization * 100)}%`, barWidth};
+	const mem = memoryLoad(used, total, 0);
+	const loads = [
+		{least: 110, loads: [util(12), mem]},
+		{least: 90, loads: [util(0), mem]},
+		{least: 75, loads: [util(0)]},
+		{least: 0, loads: []},
+	];
 	return (
-		<EdgeLine
-			left={
-				<>
-					<Counts free={free} counts={counts} isShort={columns < 80} always={['mine', 'others']} />
-					<Label tone="dim">of {gpuCount}</Label>
-				</>
-			}
-			right={
-				<>
-					{utilization === undefined || columns < 75 ? undefined : (
-						<TotalLoad
-							word="Util"
-							of="load"
-							share={utilization}
-							text={`${Math.round(utilization * 100)}%`}
-							barWidth={columns < 110 ? 0 : 12}
-						/>
-					)}
-					{total === 0 || columns < 90 ? undefined : <TotalMemory usedMiB={used} totalMiB={total} barWidth={0} />}
-					<Count word="Queue" count={waiting} tone="strong" />
-				</>
-			}
+		<TotalsLine
+			columns={columns}
+			isRoomy={columns >= 80}
+			free={free}
+			counts={counts}
+			always={['mine', 'others']}
+			total={gpuCount}
+			loads={loads}
+			waiting={waiting}
 		/>
 	);
 }

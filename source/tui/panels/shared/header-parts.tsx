@@ -6,6 +6,7 @@ import {freeText} from '../../../format/free-gpus.js';
 import {gibibytes} from '../../../format/readings.js';
 import {states} from '../../../format/states.js';
 import {shortDuration} from '../../../format/text/durations.js';
+import {widthOf} from '../../../format/text/width.js';
 import {storeNow} from '../../state/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
@@ -13,10 +14,17 @@ import {loadTone, type Tone} from '../../themes/tones.js';
 import {FixedLabel, Label} from '../../widgets/label.js';
 import {Meter} from '../../widgets/meter.js';
 
-const gap = 2;
+const usualGap = 2;
+
+type EdgeLineProperties = {
+	readonly left: ReactNode;
+	readonly right: ReactNode;
+	/** Number of blanks between parts. Defaults to 2. */
+	readonly gap?: number;
+};
 
 /** A line with parts at both ends. If there is not enough room, parts that may shrink are cut off. A screen reader gets the whole text. */
-export function EdgeLine({left, right}: {readonly left: ReactNode; readonly right: ReactNode}): ReactElement {
+export function EdgeLine({left, right, gap = usualGap}: EdgeLineProperties): ReactElement {
 	const {frame} = useDrawing();
 	if (frame === 'plain') {
 		return (
@@ -39,7 +47,7 @@ export function EdgeLine({left, right}: {readonly left: ReactNode; readonly righ
 	);
 }
 
-export function Count({word, count, tone}: {readonly word: string; readonly count: number; readonly tone: Tone}) {
+export function Count({word, count, tone}: CountProperties): ReactElement {
 	return (
 		<FixedLabel tone={count > 0 ? tone : 'dim'}>
 			{word} {count}
@@ -49,31 +57,52 @@ export function Count({word, count, tone}: {readonly word: string; readonly coun
 
 type Counted = 'mine' | 'others' | 'drained' | 'unreserved' | 'errors';
 
-type CountsProperties = {
+/** How long the words of the counts are. */
+type Wording = 'long' | 'short' | 'shortest';
+
+export type CountsProperties = {
 	readonly free: FreeGpus;
 	readonly counts: Readonly<Record<Counted, number>>;
-	readonly isShort: boolean;
+	readonly wording: Wording;
 	/** Whether the GPUs were scanned. If false, GPUs with errors are called unknown. Defaults to true. */
 	readonly isScanned?: boolean;
 	/** The counts that are also shown if they are zero. */
 	readonly always: readonly Counted[];
 };
 
-/** Shows how many GPUs are free, such as `Free 2 +1 MIG`, and how many are in each of the other states. */
-export function Counts({free, counts, isShort, isScanned = true, always}: CountsProperties): ReactElement {
+type CountProperties = {readonly word: string; readonly count: number; readonly tone: Tone};
+
+/** Returns the counts to show, except the free GPUs. */
+function shownCounts({counts, wording, isScanned = true, always}: CountsProperties): readonly CountProperties[] {
+	const pick = (long: string, short = long, shortest = short): string => ({long, short, shortest})[wording];
 	const words: Readonly<Record<Counted, readonly [word: string, tone: Tone]>> = {
 		mine: ['Mine', 'mine'],
-		others: ['Others', 'others'],
-		drained: ['Drained', 'plain'],
-		unreserved: [isShort ? 'Unres' : states.unreserved.short, 'warning'],
-		errors: isScanned ? [isShort ? 'Err' : 'Error', 'error'] : ['Unknown', 'plain'],
+		others: [pick('Others', 'Others', 'Oth'), 'others'],
+		drained: [pick('Drained', 'Drained', 'Drain'), 'plain'],
+		unreserved: [pick(states.unreserved.short, 'Unres', 'Unr'), 'warning'],
+		errors: isScanned ? [pick('Error', 'Err'), 'error'] : [pick('Unknown', 'Unknown', 'Unk'), 'plain'],
 	};
-	const names = (Object.keys(words) as Counted[]).filter((name) => counts[name] > 0 || always.includes(name));
+	return (Object.keys(words) as Counted[])
+		.filter((name) => counts[name] > 0 || always.includes(name))
+		.map((name) => ({word: words[name][0], count: counts[name], tone: words[name][1]}));
+}
+
+const freeLabel = (free: FreeGpus): string => `Free ${freeText(free)}`;
+
+/** Returns the texts of the counts, to measure them. */
+export const countTexts = (properties: CountsProperties): readonly string[] => [
+	freeLabel(properties.free),
+	...shownCounts(properties).map(({word, count}) => `${word} ${count}`),
+];
+
+/** Shows how many GPUs are free, such as `Free 2 +1 MIG`, and how many are in each of the other states. */
+export function Counts(properties: CountsProperties): ReactElement {
+	const {free} = properties;
 	return (
 		<>
-			<FixedLabel tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</FixedLabel>
-			{names.map((name) => (
-				<Count key={name} word={words[name][0]} count={counts[name]} tone={words[name][1]} />
+			<FixedLabel tone={free.whole + free.split > 0 ? 'free' : 'dim'}>{freeLabel(free)}</FixedLabel>
+			{shownCounts(properties).map((count) => (
+				<Count key={count.word} {...count} />
 			))}
 		</>
 	);
@@ -91,7 +120,7 @@ export function Clock({isShort}: {readonly isShort: boolean}): ReactElement | un
 	return now === undefined ? undefined : <Label>{isShort ? formatTime(now).slice(0, 5) : formatTime(now)}</Label>;
 }
 
-type LoadProperties = {
+export type Load = {
 	readonly word: string;
 	readonly of: 'load' | 'memory';
 	/** The part that is in use, from 0 to 1. Undefined if the total is unknown. */
@@ -101,25 +130,32 @@ type LoadProperties = {
 	readonly barWidth: number;
 };
 
+const hasBar = ({share, barWidth}: Load): boolean => barWidth > 0 && share !== undefined;
+
+/** Returns the width of a total in terminal columns. */
+export const loadWidth = (load: Load): number =>
+	widthOf(`${load.word} ${load.text}`) + (hasBar(load) ? load.barWidth + 1 : 0);
+
 /** Shows a total of all GPUs, such as `Util ━━━━──── 61%`. */
-export function TotalLoad({word, of, share, text, barWidth}: LoadProperties): ReactElement {
+export function TotalLoad(load: Load): ReactElement {
+	const {word, of, share, text, barWidth} = load;
 	return (
 		<Box flexShrink={0} gap={1}>
 			<Label>{word}</Label>
-			{barWidth === 0 || share === undefined ? undefined : <Meter of={of} share={share} width={barWidth} />}
+			{hasBar(load) ? <Meter of={of} share={share!} width={barWidth} /> : undefined}
 			<Label tone={share === undefined ? 'plain' : loadTone(of, share)}>{text}</Label>
 		</Box>
 	);
 }
 
-type MemoryProperties = {readonly usedMiB: number; readonly totalMiB: number; readonly barWidth: number};
-
-export const TotalMemory = ({usedMiB, totalMiB, barWidth}: MemoryProperties): ReactElement => (
-	<TotalLoad
-		word="Mem"
-		of="memory"
-		share={usedMiB / totalMiB}
-		text={`${gibibytes(usedMiB).slice(0, -1)}/${gibibytes(totalMiB)}`}
-		barWidth={barWidth}
-	/>
-);
+/** Returns the memory of all GPUs as a load. Returns undefined if no GPU reports its memory. */
+export const memoryLoad = (usedMiB: number, totalMiB: number, barWidth: number): Load | undefined =>
+	totalMiB === 0
+		? undefined
+		: {
+				word: 'Mem',
+				of: 'memory',
+				share: usedMiB / totalMiB,
+				text: `${gibibytes(usedMiB).slice(0, -1)}/${gibibytes(totalMiB)}`,
+				barWidth,
+			};

@@ -4,9 +4,10 @@ import {
 	Count,
 	Counts,
 	EdgeLine,
+	loadWidth,
+	memoryLoad,
 	PauseBadge,
 	TotalLoad,
-	TotalMemory,
 } from '../../../../source/tui/panels/shared/header-parts.js';
 import {FixedLabel, Label} from '../../../../source/tui/widgets/label.js';
 import {drawn, painted} from '../../_drawn.js';
@@ -49,25 +50,30 @@ const some = {mine: 1, others: 2, drained: 3, unreserved: 4, errors: 5};
 const free = {whole: 2, split: 1};
 
 test.each([
-	['no GPUs', {free: {whole: 0, split: 0}, counts: none, isShort: false, always: []}, 'Free 0'],
+	['no GPUs', {free: {whole: 0, split: 0}, counts: none, wording: 'long', always: []}, 'Free 0'],
 	[
 		'every state',
-		{free, counts: some, isShort: false, always: []},
+		{free, counts: some, wording: 'long', always: []},
 		'Free 2 +1 MIG  Mine 1  Others 2  Drained 3  Unreserved 4  Error 5',
 	],
 	[
 		'short words',
-		{free, counts: some, isShort: true, always: []},
+		{free, counts: some, wording: 'short', always: []},
 		'Free 2 +1 MIG  Mine 1  Others 2  Drained 3  Unres 4  Err 5',
 	],
 	[
+		'the shortest words',
+		{free, counts: some, wording: 'shortest', always: []},
+		'Free 2 +1 MIG  Mine 1  Oth 2  Drain 3  Unr 4  Err 5',
+	],
+	[
 		'counts of zero that are always shown',
-		{free, counts: none, isShort: true, always: ['mine', 'errors']},
+		{free, counts: none, wording: 'short', always: ['mine', 'errors']},
 		'Free 2 +1 MIG  Mine 0  Err 0',
 	],
 	[
 		'errors as unknown before the first scan',
-		{free, counts: some, isShort: false, isScanned: false, always: []},
+		{free, counts: some, wording: 'long', isScanned: false, always: []},
 		'Free 2 +1 MIG  Mine 1  Others 2  Drained 3  Unreserved 4  Unknown 5',
 	],
 ] as const)('Counts shows %s', (_, properties, expected) => {
@@ -95,7 +101,17 @@ test.each([
 	expect(drawn(<TotalLoad word="Util" of="load" share={share} text="50%" barWidth={barWidth} />)).toBe(expected);
 });
 
-test('TotalMemory shows the memory in use and in total', () => {
-	expect(drawn(<TotalMemory usedMiB={40_960} totalMiB={163_840} barWidth={8} />)).toBe('Mem ━━────── 40/160G');
-	expect(drawn(<TotalMemory usedMiB={0} totalMiB={163_840} barWidth={0} />)).toBe('Mem 0/160G');
+test('memoryLoad is the memory in use and in total, and undefined if the total is unknown', () => {
+	expect(memoryLoad(40_960, 163_840, 8)?.text).toBe('40/160G');
+	expect(memoryLoad(0, 163_840, 0)?.text).toBe('0/160G');
+	expect(memoryLoad(0, 0, 0)).toBeUndefined();
+});
+
+test.each([
+	[0.5, 8],
+	[0.5, 0],
+	[undefined, 8],
+])('loadWidth is the width of a TotalLoad with the share %s and a bar of %i', (share, barWidth) => {
+	const load = {word: 'Util', of: 'load', share, text: '50%', barWidth} as const;
+	expect(loadWidth(load)).toBe(drawn(<TotalLoad {...load} />).length);
 });
