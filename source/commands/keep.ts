@@ -62,6 +62,7 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 		intervals: {watchedMs: scanMs, unwatchedMs: scanMs},
 		mostEvents: 50,
 		recordsAlerts: true,
+		endsOnMove: true,
 		broken: ended.reject,
 	});
 	let policy: string | undefined;

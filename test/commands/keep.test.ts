@@ -105,6 +105,17 @@ slowTest('keep continues after an outage of the store', async () => {
 	}
 });
 
+test('keep ends after the pool was moved to another store, so that its service uses the new location', async () => {
+	const {box} = await createIdleBox(undefined);
+	const keeper = start(box, 'keep');
+	await eventually(() => keeper.stdout() !== '');
+	const move = `admin --store redis --redis-port ${redis.port} --gpus 2 --provider nvidia --force`;
+	expect(await box.run(move, {CANHAZGPU_STORE: ''})).toMatchObject({exitCode: 0});
+	const {exitCode, stderr} = await keeper.ended;
+	expect(exitCode).toBe(4);
+	expect(stderr).toMatch(/^Error: The pool that was in \S+ is in redis \S+ now\nRestart programs/v);
+});
+
 const killPoints: ReadonlyArray<readonly ['embedded' | 'redis', number]> = isLong
 	? [
 			...Array.from({length: 20}, (_, index) => ['embedded', 10 * index + 5] as const),

@@ -96,6 +96,16 @@ test('web reports an outage of Redis without showing the password, and recovers 
 	expect((await web.end('SIGTERM')).ms).toBeLessThan(soonMs);
 });
 
+test('web ends after the pool was moved to another store, so that its service uses the new location', async () => {
+	const box = await freshEmbeddedBox(1);
+	const web = await startWeb(box);
+	const environment = {CANHAZGPU_STORE: '', CANHAZGPU_REDIS_PASSWORD: password};
+	const move = `admin --store redis --redis-port ${redis.port} --gpus 1 --provider fake --force`;
+	expect(await box.run(move, environment)).toMatchObject({exitCode: 0});
+	await eventually(() => web.stderr().includes('now\nRestart programs'));
+	expect(web.stderr()).toMatch(/^Error: The pool that was in \S+ is in redis \S+ now\nRestart programs/v);
+});
+
 slowTest('web ends at once on SIGTERM while Redis is down', async () => {
 	const box = await createRedisBoxWithPassword();
 	const web = await startWeb(box);

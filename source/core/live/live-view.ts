@@ -5,6 +5,7 @@ import type {AuditEntry, AuditKind, Observation, Snapshot} from '../model/types.
 import {createAlertRecorder} from '../operations/record-alerts.js';
 import {readForDisplay} from '../operations/transact.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
+import {saysMoved} from '../rules/pool/pool.js';
 import {statusRows, type StatusRow} from '../rules/pool/status.js';
 import {queueRows, type QueueRow} from '../rules/queue/queue-rows.js';
 import {followAuditLog} from './audit-feed.js';
@@ -57,6 +58,8 @@ export type LiveViewOptions = {
 	readonly recordsAlerts: boolean;
 	/** The provider that scans the GPUs for this process alone. Defaults to the provider of the world. */
 	readonly ownGpus?: World['gpus'] | undefined;
+	/** Whether a move of the pool to another store is passed to `broken`. True for services, which find the pool when they are started again. */
+	readonly endsOnMove?: boolean;
 	readonly broken: (error: unknown) => void;
 };
 
@@ -128,7 +131,7 @@ function stateOf(
 
 export function startLiveView(
 	world: World,
-	{watched = world, intervals, mostEvents, recordsAlerts, ownGpus = world.gpus, broken}: LiveViewOptions,
+	{watched = world, intervals, mostEvents, recordsAlerts, ownGpus = world.gpus, endsOnMove = false, broken}: LiveViewOptions,
 ): LiveView {
 	const {clock, memoryThresholdMiB} = world;
 	const listeners = new Set<(state: LiveState, change: LiveChange) => void>();
@@ -225,7 +228,12 @@ export function startLiveView(
 				scanLoop.poke();
 			}
 		},
-		lost(reason, sinceMs) {
+		lost(reason, sinceMs, error) {
+			if (endsOnMove && saysMoved(error)) {
+				broken(error);
+				return;
+			}
+
 			change('store-lost', {lost: {reason, since: known.lost?.since ?? storeZero + sinceMs / 1000}});
 		},
 		broken,

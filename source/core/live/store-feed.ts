@@ -8,8 +8,11 @@ import {createTimer} from './timer.js';
 
 type FeedListener = {
 	readonly arrived: (snapshot: Snapshot) => void;
-	/** Called when the store is unreachable or its data is invalid. The last snapshot was valid until `sinceMs`. The feed tries again by itself. */
-	readonly lost: (reason: string, sinceMs: number) => void;
+	/**
+	Called when the store is unreachable or its data is invalid. The last snapshot was valid until `sinceMs`. The feed tries again by itself. `error` is
+	the error of a failed read, and undefined if only the connection was lost.
+	*/
+	readonly lost: (reason: string, sinceMs: number, error?: CanhazgpuError) => void;
 	readonly broken: (error: unknown) => void;
 };
 
@@ -69,7 +72,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			return;
 		}
 
-		listener.lost(error.message, sinceMs);
+		listener.lost(error.message, sinceMs, error);
 		tryAgain(retryMs(failures));
 		failures++;
 	};

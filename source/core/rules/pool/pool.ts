@@ -1,4 +1,4 @@
-import {CanhazgpuError} from '../../../errors.js';
+import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {gpusOf, holdingsIn} from '../leases/holdings.js';
 import {planEnd} from '../leases/lease-changes.js';
 import {cloneIn, endingOf} from '../leases/liveness.js';
@@ -121,12 +121,17 @@ export function requirePool(snapshot: Snapshot, host: Host, {kind, location}: Pi
 	const {machine} = pool;
 	if (machine?.movedTo !== undefined) {
 		throw new CanhazgpuError('wrong-machine', `The pool that was in ${location} is in ${machine.movedTo} now`, {
+			details: {movedTo: machine.movedTo},
 			hint: 'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.',
 		});
 	}
 
 	return pool;
 }
+
+/** Whether the error says that the pool has moved to another store. A restarted program finds the pool there. */
+export const saysMoved = (error: unknown): boolean =>
+	hasCode(error, 'wrong-machine') && (error.details as {movedTo?: string} | undefined)?.movedTo !== undefined;
 
 /**
 Throws `wrong-machine` if replacing the pool could end reservations of another machine. A pool in a file is always on this machine, so its record of
