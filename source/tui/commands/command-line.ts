@@ -5,8 +5,7 @@ import {panelNames} from '../state/panels/state.js';
 import {latestOf} from '../state/pause.js';
 import {beforeCaret, commandPrompt, outputOf, type CommandPrompt, type Output} from '../state/command-line/state.js';
 import {isOptionLine, runOptionLine} from './settings.js';
-import {quit} from './quit.js';
-import {defineCommand, warning, type EffectContext, type Outcome} from './command.js';
+import {defineCommand, quitOrAsk, warning, type EffectContext, type Outcome} from './command.js';
 
 /** Lines that people type to quit, from habit with other programs. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
@@ -30,7 +29,7 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 	}
 
 	if (quitting.has(line)) {
-		const question = await quit.begin!(context);
+		const question = quitOrAsk(context);
 		if (question !== undefined) {
 			context.store.dispatch(question);
 		}

@@ -7,7 +7,7 @@ import type {KeyHint} from '../state/modes.js';
 import type {MonitorPorts} from '../ports.js';
 import type {Action, Dispatch} from '../state/actions.js';
 import type {Answer} from '../state/answers.js';
-import type {AskingDialog} from '../state/dialogs.js';
+import {ask, type AskingDialog} from '../state/dialogs.js';
 import type {Flash} from '../state/messages.js';
 import type {State} from '../state/state.js';
 
@@ -117,4 +117,15 @@ export function openingOf(
 ): Action | undefined {
 	const reason = reasonAgainst(state);
 	return reason === undefined ? open && {kind: 'opened', dialog: open(state)} : warning(reason);
+}
+
+/** Quits at once. If requests of this monitor wait in the queue, returns the action that opens the question of the command `quit` instead. */
+export function quitOrAsk({store, quit}: Pick<EffectContext, 'store' | 'quit'>): Action | undefined {
+	const {waits} = store.getState();
+	if (waits.length > 0) {
+		return {kind: 'opened', dialog: ask('quit', {waiting: waits.length})};
+	}
+
+	quit();
+	return undefined;
 }

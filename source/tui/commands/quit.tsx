@@ -1,9 +1,9 @@
 /** `q`: quits. Asks first if a request of this monitor is waiting in the queue. */
 import {Confirm} from '../dialogs/confirm.js';
 import {panelNames} from '../state/panels/state.js';
-import {ask, type Confirmation} from '../state/dialogs.js';
+import type {Confirmation} from '../state/dialogs.js';
 import {Label} from '../widgets/label.js';
-import {defineCommand} from './command.js';
+import {defineCommand, quitOrAsk} from './command.js';
 
 /** The number of this monitor's requests in the queue. They leave the queue when the monitor quits. */
 type Pending = {readonly waiting: number};
@@ -12,15 +12,7 @@ export const quit = defineCommand<Confirmation<Pending>>({
 	name: 'quit',
 	keys: {modes: panelNames, keys: ['q'], help: ['Monitor', 'quit'], footer: ['q', 'Quit']},
 	reasonAgainst: () => undefined,
-	begin({store, quit: quitNow}) {
-		const {waits} = store.getState();
-		if (waits.length > 0) {
-			return {kind: 'opened', dialog: ask('quit', {waiting: waits.length})};
-		}
-
-		quitNow();
-		return undefined;
-	},
+	begin: quitOrAsk,
 	async perform({quit: quitNow}) {
 		quitNow();
 		return undefined;
