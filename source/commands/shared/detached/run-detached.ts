@@ -139,11 +139,12 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 
 		for (;;) {
 			const {exitCode, ending} = await runOnce(app, input, request, {keeper, interruption});
-			const isStopped = interruption.signal.aborted;
 			const code = ending.exitCode ?? 0;
-			const reason = code === 0 || isStopped ? undefined : await reasonOf(app, world, keeper.job(), code);
+			const reason =
+				code === 0 || interruption.signal.aborted ? undefined : await reasonOf(app, world, keeper.job(), code);
 			const job = await keeper.update((found, now) =>
-				ended(found, {...ending, reason: reason ?? ending.reason, isStopped}, now),
+				// The signal can arrive during the search for the reason, or while the store is unreachable.
+				ended(found, {...ending, reason: reason ?? ending.reason, isStopped: interruption.signal.aborted}, now),
 			);
 			if (job?.state !== 'queued') {
 				over.abort();
