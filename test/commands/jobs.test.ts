@@ -244,6 +244,18 @@ describe.each(
 		expect(await jobOf(box, id)).toMatchObject({state: 'failed', exit_code: 1, reason: 'out of GPU memory'});
 	});
 
+	test('a job has the reason of its last run, not of an earlier run in the same output', async () => {
+		const oom = 'echo "CUDA out of memory"; exit 1';
+		const id = await submit(box, '--retry 1', 'sh', '-c', `[ -e ran-out ] || { touch ran-out; ${oom}; }; cat missing`);
+		await box.run(`wait ${id}`);
+		const ran = await jobOf(box, id);
+		expect(ran).toMatchObject({state: 'failed', starts: 2});
+		expect(ran).not.toHaveProperty('reason');
+		expect((await box.run(`retry ${id}`)).exitCode).toBe(0);
+		await box.run(`wait ${id}`);
+		expect(await jobOf(box, id)).not.toHaveProperty('reason');
+	});
+
 	test('a job never overwrites an existing output file', async () => {
 		const id = await submit(box, '', 'true');
 		const next = String(Number(id) + 1);
