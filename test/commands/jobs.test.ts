@@ -1,5 +1,6 @@
 /** Detached jobs: the built program, real processes, an embedded pool and a Redis pool. */
-import {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
@@ -254,6 +255,27 @@ describe.each(
 		expect((await box.run(`retry ${id}`)).exitCode).toBe(0);
 		await box.run(`wait ${id}`);
 		expect(await jobOf(box, id)).not.toHaveProperty('reason');
+	});
+
+	test('retry names the directory of the job if the directory was removed', async () => {
+		const directory = path.join(box.home, 'removed');
+		mkdirSync(directory);
+		const id = execFileSync(starter, [...starterText, 'run', '--detach', '-q', '--', 'true'], {
+			cwd: directory,
+			env: box.environment,
+			encoding: 'utf8',
+		}).trim();
+		await box.run(`wait ${id}`);
+		rmdirSync(directory);
+		expect(await box.run(`retry ${id}`)).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr: `Error: Job ${id} cannot be started: its directory "${directory}" does not exist\nCreate the directory again, then: canhazgpu retry ${id}\n`,
+		});
+		expect(await jobOf(box, id)).toMatchObject({
+			state: 'failed',
+			reason: `Job ${id} cannot be started: its directory "${directory}" does not exist`,
+		});
 	});
 
 	test('a job never overwrites an existing output file', async () => {
