@@ -208,7 +208,7 @@ export function readLog(file: string, endBytes = Infinity, start = 0): OpenedLog
 		throw new CanhazgpuError(
 			'failed',
 			`The output of the job cannot be read: ${file}${isMissing ? ' does not exist' : `: ${problems.get(codeOf(error)) ?? messageOf(error)}`}`,
-			{hint: isMissing ? 'Somebody has removed it.' : undefined, cause: error},
+			{hint: isMissing ? 'The job was never started, or somebody has removed the file.' : undefined, cause: error},
 		);
 	}
 }

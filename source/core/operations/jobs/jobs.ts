@@ -50,6 +50,7 @@ type ChangeOptions<Result> = {
 /** Makes one change of jobs, exactly once or not at all. Throws like {@link changeOnce}. */
 export const changeJobs = async <Result>(world: World, {numbers, plan}: ChangeOptions<Result>): Promise<Result> =>
 	changeOnce(world, {
+		shownBy: 'jobs',
 		async read(change) {
 			const snapshot = await world.store.read({change, withoutQueue: true});
 			requirePool(snapshot, world.host, world.store);
