@@ -185,14 +185,17 @@ describe('a retried job with a dependency', () => {
 		expect((await readCurrentJobs(world)).records).toEqual(before.records);
 	});
 
-	test.each([[['1', '2']], [['2', '1']]])('waits for a dependency that is retried with the job: retry %s', async (ids) => {
-		const {world, retry} = await setScene();
-		await retry(...ids);
-		expect(await states(world)).toEqual([
-			[1, 'pending'],
-			[2, 'pending'],
-		]);
-	});
+	test.each([[['1', '2']], [['2', '1']]])(
+		'waits for a dependency that is retried with the job: retry %s',
+		async (ids) => {
+			const {world, retry} = await setScene();
+			await retry(...ids);
+			expect(await states(world)).toEqual([
+				[1, 'pending'],
+				[2, 'pending'],
+			]);
+		},
+	);
 
 	test('is refused if the record of the dependency was removed', async () => {
 		const world = await createTestWorld();

@@ -151,9 +151,7 @@ export async function startWrappers(
 		}
 
 		await unlessTransient(async () =>
-			changeJob(world, job.number, (found, now) =>
-				isUntouched(found, job) ? ended(found, {reason}, now) : undefined,
-			),
+			changeJob(world, job.number, (found, now) => (isUntouched(found, job) ? ended(found, {reason}, now) : undefined)),
 		);
 	};
 
