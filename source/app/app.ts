@@ -334,7 +334,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			const [
 				{checkDetachable, startDetached},
 				{readLogoutSurvival},
-				{logFor, prepareLogs, readLog, readLogEnd, sealOf},
+				{logFor, prepareLogs, readLog, readLogEnd, sealOf, sizeOfLog},
 				{endOrphan},
 			] = await Promise.all([
 				import('../host/job/detach.js'),
@@ -360,6 +360,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				logFor: (id) => logFor(directory(), id),
 				openLog: readLog,
 				readLogEnd,
+				sizeOfLog,
 				seal: (content) => sealOf(directory(), content),
 				checkDetachable,
 				start: startDetached,

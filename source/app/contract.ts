@@ -194,7 +194,9 @@ export type App = {
 		readonly openLog: (file: string, endBytes?: number) => OpenedLog;
 		/** Returns a code that proves that this account has written the content. Call `prepareLogs` first. */
 		readonly seal: (content: unknown) => string;
-		readonly readLogEnd: (file: string, length: number) => string | undefined;
+		readonly sizeOfLog: (file: string) => number;
+		/** Returns the last bytes of a log, without its first `start` bytes. Undefined if it cannot be read. */
+		readonly readLogEnd: (file: string, length: number, start?: number) => string | undefined;
 		readonly checkDetachable: (words: readonly string[]) => void;
 		readonly start: typeof startDetached;
 		readonly endOrphan: typeof endOrphan;

@@ -2,10 +2,11 @@
 import path from 'node:path';
 import {readFileSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
+import {soundJobs} from '../../source/core/rules/jobs/look.js';
 import {slowTest} from '../_helpers/slow.js';
 import {eventually} from '../_helpers/eventually.js';
 import type {Box} from '../_helpers/program/cli.js';
-import {freshRedisBox, holders, isAlive} from '../_helpers/program/processes.js';
+import {freshRedisBox, holders, isAlive, openStoreOf, start} from '../_helpers/program/processes.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {openRequestProxy, type RequestProxy} from '../_helpers/store/request-proxy.js';
 
@@ -50,6 +51,30 @@ slowTest('a job starts after an outage that begins before it has asked for GPUs'
 		/^canhazgpu: the command cannot start until the store answers: .*\nran\n$/v,
 	);
 	expect(await holders(box)).toBe('0:-');
+});
+
+test('run --detach prints the id if the store fails when the job gets its wrapper', async () => {
+	const {box, proxy, byProxy} = await setScene();
+	proxy.failAt('"held":true', {forMs: 6000, isAnswered: true});
+	expect(await box.run('run --detach -q -- true', byProxy)).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+});
+
+test('run --detach that is interrupted prints the id and cancels the jobs of the array that have not started', async () => {
+	const scene = await setScene();
+	const {box} = scene;
+	const submission = start(box, 'run --detach --array 0-29 -- sleep 600');
+	const store = await openStoreOf(box);
+	await eventually(async () => soundJobs(await store.readJobs()).some(({isHeld}) => isHeld));
+	submission.kill('SIGINT');
+	const {exitCode, stdout, stderr} = await submission.ended;
+	expect([exitCode, stdout]).toEqual([130, '1\n']);
+	const {count} = /^Interrupted: (?<count>\d+) of 30 jobs were cancelled before they started/mv.exec(stderr)!.groups!;
+	const jobs = await jobsOf(scene);
+	const cancelled = jobs.filter(({state}) => state === 'cancelled');
+	expect(cancelled).toHaveLength(Number(count));
+	expect(cancelled[0]).toMatchObject({reason: 'its submission was interrupted'});
+	expect(await box.run('cancel 1')).toMatchObject({exitCode: 0});
 });
 
 test('the wrapper of a short job exits after an outage that begins with the job', async () => {

@@ -1,5 +1,6 @@
 /** Detached jobs: the built program, real processes, an embedded pool and a Redis pool. */
-import {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
@@ -242,6 +243,39 @@ describe.each(
 		const id = await submit(box, '', 'sh', '-c', 'echo "torch.OutOfMemoryError: CUDA out of memory." >&2; exit 1');
 		await box.run(`wait ${id}`);
 		expect(await jobOf(box, id)).toMatchObject({state: 'failed', exit_code: 1, reason: 'out of GPU memory'});
+	});
+
+	test('a job has the reason of its last run, not of an earlier run in the same output', async () => {
+		const oom = 'echo "CUDA out of memory"; exit 1';
+		const id = await submit(box, '--retry 1', 'sh', '-c', `[ -e ran-out ] || { touch ran-out; ${oom}; }; cat missing`);
+		await box.run(`wait ${id}`);
+		const ran = await jobOf(box, id);
+		expect(ran).toMatchObject({state: 'failed', starts: 2});
+		expect(ran).not.toHaveProperty('reason');
+		expect((await box.run(`retry ${id}`)).exitCode).toBe(0);
+		await box.run(`wait ${id}`);
+		expect(await jobOf(box, id)).not.toHaveProperty('reason');
+	});
+
+	test('retry names the directory of the job if the directory was removed', async () => {
+		const directory = path.join(box.home, 'removed');
+		mkdirSync(directory);
+		const id = execFileSync(starter, [...starterText, 'run', '--detach', '-q', '--', 'true'], {
+			cwd: directory,
+			env: box.environment,
+			encoding: 'utf8',
+		}).trim();
+		await box.run(`wait ${id}`);
+		rmdirSync(directory);
+		expect(await box.run(`retry ${id}`)).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr: `Error: Job ${id} cannot be started: its directory "${directory}" does not exist\nCreate the directory again, then: canhazgpu retry ${id}\n`,
+		});
+		expect(await jobOf(box, id)).toMatchObject({
+			state: 'failed',
+			reason: `Job ${id} cannot be started: its directory "${directory}" does not exist`,
+		});
 	});
 
 	test('a job never overwrites an existing output file', async () => {

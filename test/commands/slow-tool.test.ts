@@ -2,12 +2,13 @@
 import {existsSync, mkdirSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import path from 'node:path';
+import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {createHost} from '../../source/host/host.js';
 import {createBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {start} from '../_helpers/program/processes.js';
+import {fileIn, holders, start} from '../_helpers/program/processes.js';
 import {firstCase, slowTest} from '../_helpers/slow.js';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/nvidia/${name}`, import.meta.url));
@@ -92,4 +93,19 @@ slowTest('status reports a hanging nvidia-smi after 10 s if nvidia-smi was fast 
 	expect(status.stderr).toContain('nvidia-smi did not answer within 10 s');
 	expect(status.stderr).toContain('CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout');
 	expect(JSON.parse(readFileSync(memory, 'utf8'))).toMatchObject({exceededMs: 10_000});
+});
+
+test('a job that is stopped while nvidia-smi is asked why its command failed keeps the exit code and does not run again', async () => {
+	const tool = stubTool(box, 'nvidia-smi', `[ ! -e '${box.home}/runs' ] || sleep 3\n${answering(0)}`);
+	const command = 'echo $PPID > wrapper; echo ran >> runs; exit 3';
+	const submitted = await box.run(['run', '--detach', '--retry', '1', '--', 'sh', '-c', command], {
+		PATH: tool.searchPath,
+	});
+	expect(submitted).toMatchObject({exitCode: 0, stdout: '1\n'});
+	const wrapper = Number(await fileIn(box, 'wrapper'));
+	await fileIn(box, 'runs');
+	await eventually(async () => (await holders(box)) === '0:- 1:-' && tool.running().length > 0);
+	process.kill(wrapper, 'SIGTERM');
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 3});
+	expect(readFileSync(path.join(box.home, 'runs'), 'utf8')).toBe('ran\n');
 });

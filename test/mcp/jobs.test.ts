@@ -297,7 +297,10 @@ test('gpu_run runs a command relative to cwd on GPUs that meet the requirements'
 	);
 	await box.run(`wait ${array}`);
 	expect((await agent.call('gpu_job', {job_id: array})).json).toMatchObject([{id: '2_0'}, {id: '2_1'}]);
-	expectError(await agent.call('gpu_logs', {job_id: '2_1'}), /2_1\.log does not exist\. Somebody has removed it\.$/v);
+	expectError(
+		await agent.call('gpu_logs', {job_id: '2_1'}),
+		/2_1\.log does not exist\. The job was never started, or somebody has removed the file\.$/v,
+	);
 });
 
 test.runIf(isRoot)(

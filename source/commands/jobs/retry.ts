@@ -26,7 +26,7 @@ export const retry: Command = {
 			return exitCode;
 		}
 
-		return withWorld(app, {}, async (world) => {
+		return withWorld(app, {keepReconnecting: true}, async (world) => {
 			app.print(startedText(await startAgain(app, world, app.requester(undefined), ids)));
 			return 0;
 		});

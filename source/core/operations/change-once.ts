@@ -40,7 +40,7 @@ export type ChangeOptions<Result> = {
 	*/
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
-	readonly shownBy?: 'status' | 'queue';
+	readonly shownBy?: 'status' | 'queue' | 'jobs';
 };
 
 const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreachable');
@@ -67,7 +67,7 @@ const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 			);
 
 /** Returns the same error with a hint that the change may have been made or may still be made. */
-const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
+const unsure = (error: unknown, shownBy: 'status' | 'queue' | 'jobs'): unknown =>
 	error instanceof CanhazgpuError
 		? new CanhazgpuError(error.code, error.message, {
 				hint: [

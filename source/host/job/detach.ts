@@ -3,7 +3,7 @@ import {spawn} from 'node:child_process';
 import {closeSync, existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import {CanhazgpuError, messageOf} from '../../errors.js';
+import {CanhazgpuError, codeOf, messageOf, quoted} from '../../errors.js';
 import {exactWords, isBytes} from '../inherited/exact-text.js';
 import {systemTool} from '../tool/system-tool.js';
 import {markVariable} from './job.js';
@@ -67,6 +67,16 @@ const scopeWords = (id: string): readonly [string, ...string[]] => [
 	'--',
 ];
 
+/** Returns the error for a wrapper that cannot be started. For a missing directory, Node.js says that the program is missing. */
+function startError(id: string, directory: string, error: unknown): CanhazgpuError {
+	return codeOf(error) === 'ENOENT' && !existsSync(directory)
+		? new CanhazgpuError('failed', `Job ${id} cannot be started: its directory ${quoted(directory)} does not exist`, {
+				hint: `Create the directory again, then: canhazgpu retry ${id}`,
+				cause: error,
+			})
+		: new CanhazgpuError('failed', `Job ${id} cannot be started in ${directory}: ${messageOf(error)}`, {cause: error});
+}
+
 /** Starts a wrapper in a session of its own. Returns a promise that resolves when it has ended. Throws `failed` if it cannot be started. */
 export async function startDetached({
 	id,
@@ -99,11 +109,7 @@ export async function startDetached({
 		await new Promise<void>((resolve, reject) => {
 			child.once('spawn', resolve);
 			child.once('error', (error) => {
-				reject(
-					new CanhazgpuError('failed', `Job ${id} cannot be started in ${directory}: ${messageOf(error)}`, {
-						cause: error,
-					}),
-				);
+				reject(startError(id, directory, error));
 			});
 		});
 		return {

@@ -11,6 +11,7 @@ import {
 	openSync,
 	readSync,
 	rmSync,
+	statSync,
 	unlinkSync,
 	writeFileSync,
 } from 'node:fs';
@@ -149,10 +150,19 @@ export type OpenedLog = {
 	readonly close: () => void;
 };
 
-/** Returns the last bytes of a log as text. Undefined if it cannot be read. */
-export function readLogEnd(file: string, length: number): string | undefined {
+/** Returns the size of a log in bytes. 0 if it cannot be read. */
+export function sizeOfLog(file: string): number {
 	try {
-		const log = readLog(file, length);
+		return statSync(file).size;
+	} catch {
+		return 0;
+	}
+}
+
+/** Returns the last bytes of a log as text, without the first `start` bytes of the log. Undefined if it cannot be read. */
+export function readLogEnd(file: string, length: number, start = 0): string | undefined {
+	try {
+		const log = readLog(file, length, start);
 		const parts: Uint8Array[] = [];
 		for (let bytes = log.read(); bytes.length > 0; bytes = log.read()) {
 			parts.push(bytes);
@@ -166,7 +176,7 @@ export function readLogEnd(file: string, length: number): string | undefined {
 }
 
 /** Opens a job's log for reading. Throws `failed` if the file is missing or belongs to another account: the store's file name is not trusted. */
-export function readLog(file: string, endBytes = Infinity): OpenedLog {
+export function readLog(file: string, endBytes = Infinity, start = 0): OpenedLog {
 	let descriptor: number | undefined;
 	try {
 		// eslint-disable-next-line no-bitwise -- flags of open(2) are bits
@@ -177,7 +187,7 @@ export function readLog(file: string, endBytes = Infinity): OpenedLog {
 		}
 
 		const opened = descriptor;
-		let position = Math.max(0, status.size - endBytes);
+		let position = Math.max(start, status.size - endBytes);
 		return {
 			read() {
 				const bytes = new Uint8Array(65_536);
@@ -198,7 +208,7 @@ export function readLog(file: string, endBytes = Infinity): OpenedLog {
 		throw new CanhazgpuError(
 			'failed',
 			`The output of the job cannot be read: ${file}${isMissing ? ' does not exist' : `: ${problems.get(codeOf(error)) ?? messageOf(error)}`}`,
-			{hint: isMissing ? 'Somebody has removed it.' : undefined, cause: error},
+			{hint: isMissing ? 'The job was never started, or somebody has removed the file.' : undefined, cause: error},
 		);
 	}
 }

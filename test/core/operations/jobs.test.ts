@@ -161,6 +161,57 @@ describe('a retried job', () => {
 	});
 });
 
+describe('a retried job with a dependency', () => {
+	const setScene = async () => {
+		const world = await createTestWorld();
+		await submit(world);
+		await submit(world, {after: [{id: '1', isAny: false}]});
+		await cancelJobs(world, person('alice'), ['1']);
+		expect(await states(world)).toEqual([
+			[1, 'cancelled'],
+			[2, 'cancelled'],
+		]);
+		return {world, retry: async (...ids: readonly string[]) => retryJobs(world, person('alice'), ids, () => true)};
+	};
+
+	test('is refused and stays unchanged if the dependency has failed', async () => {
+		const {world, retry} = await setScene();
+		const before = await readCurrentJobs(world);
+		await expect(retry('2')).rejects.toMatchObject({
+			code: 'failed',
+			message: 'Job 2 would never start: job 1 was cancelled',
+			hint: 'Retry both: canhazgpu retry 1 2',
+		});
+		expect((await readCurrentJobs(world)).records).toEqual(before.records);
+	});
+
+	test.each([[['1', '2']], [['2', '1']]])(
+		'waits for a dependency that is retried with the job: retry %s',
+		async (ids) => {
+			const {world, retry} = await setScene();
+			await retry(...ids);
+			expect(await states(world)).toEqual([
+				[1, 'pending'],
+				[2, 'pending'],
+			]);
+		},
+	);
+
+	test('is refused if the record of the dependency was removed', async () => {
+		const world = await createTestWorld();
+		await submit(world);
+		await changeJob(world, 1, (job, now) => ended(job, {exitCode: 0}, now));
+		await submit(world, {after: [{id: '1', isAny: false}]});
+		world.pass(31 * 86_400);
+		await cancelJobs(world, person('alice'), ['2']);
+		await submit(world);
+		await expect(retryJobs(world, person('alice'), ['2'], () => true)).rejects.toMatchObject({
+			code: 'failed',
+			message: 'Job 2 would never start: there is no job 1 any more',
+		});
+	});
+});
+
 describe('the keeper of a job', () => {
 	const keep = async (world: TestWorld, part?: Partial<JobRequest>) => {
 		const [job] = await submit(world, part);

@@ -21,8 +21,19 @@ const copyMs = 200;
 /** Time in ms between two attempts to get GPUs from a store that cannot be used. */
 const retryMs = 1000;
 
+type Failure = {
+	readonly exitCode: number;
+	/** The size of the log when the command started. The log can begin with the output of earlier runs. */
+	readonly logStart: number;
+};
+
 /** Looks for the cause of a failure at the end of the output and on the GPUs. Never rejects. */
-async function reasonOf(app: App, world: OpenWorld, job: Job, exitCode: number): Promise<string | undefined> {
+async function reasonOf(
+	app: App,
+	world: OpenWorld,
+	job: Job,
+	{exitCode, logStart}: Failure,
+): Promise<string | undefined> {
 	const background = createBackground(app.remark);
 	return background.attempt(async () => {
 		const [{readLogEnd}, {gpus}] = await Promise.all([
@@ -32,7 +43,7 @@ async function reasonOf(app: App, world: OpenWorld, job: Job, exitCode: number):
 		]);
 		return exitReason({
 			exitCode,
-			output: readLogEnd(job.log, searchedBytes),
+			output: readLogEnd(job.log, searchedBytes, logStart),
 			readings: gpus.filter(({index}) => job.gpus?.includes(index)),
 		});
 	});
@@ -121,6 +132,7 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 	const interruption = app.interruption();
 	const over = new AbortController();
 	try {
+		const {sizeOfLog} = await app.loadDetaching();
 		const keeper = await takeJob(world, ticket, interruption.signal);
 		if (keeper === undefined) {
 			return 1;
@@ -138,12 +150,16 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 		}
 
 		for (;;) {
+			const logStart = sizeOfLog(keeper.job().log);
 			const {exitCode, ending} = await runOnce(app, input, request, {keeper, interruption});
-			const isStopped = interruption.signal.aborted;
 			const code = ending.exitCode ?? 0;
-			const reason = code === 0 || isStopped ? undefined : await reasonOf(app, world, keeper.job(), code);
+			const reason =
+				code === 0 || interruption.signal.aborted
+					? undefined
+					: await reasonOf(app, world, keeper.job(), {exitCode: code, logStart});
 			const job = await keeper.update((found, now) =>
-				ended(found, {...ending, reason: reason ?? ending.reason, isStopped}, now),
+				// The signal can arrive during the search for the reason, or while the store is unreachable.
+				ended(found, {...ending, reason: reason ?? ending.reason, isStopped: interruption.signal.aborted}, now),
 			);
 			if (job?.state !== 'queued') {
 				over.abort();

@@ -1,10 +1,11 @@
 import type {App} from '../../../app/contract.js';
 import type {Job} from '../../../core/model/jobs.js';
 import type {World} from '../../../core/model/ports.js';
-import {changeJob} from '../../../core/operations/jobs/jobs.js';
-import {ended} from '../../../core/rules/jobs/changes.js';
+import {changeJob, changeJobs} from '../../../core/operations/jobs/jobs.js';
+import {isTransient} from '../../../core/operations/waiting/waiter.js';
+import {calledOff, ended, planJobChanges} from '../../../core/rules/jobs/changes.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';
-import {soundJobs} from '../../../core/rules/jobs/look.js';
+import {soundJobs, soundRecords} from '../../../core/rules/jobs/look.js';
 import {isOver} from '../../../core/rules/jobs/start.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {ticketText, ticketVariable} from '../job/ticket.js';
@@ -19,16 +20,33 @@ const patienceMs = 30_000;
 
 type StartOptions = {
 	readonly isNewLog: boolean;
+	/** After an abort, no more wrappers are started, and those that have been started are left alone. */
+	readonly signal?: AbortSignal | undefined;
 };
 
 type Detaching = Awaited<ReturnType<App['loadDetaching']>>;
+
+/** Calls `work`, and returns undefined while the store cannot be used. */
+async function unlessTransient<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+	try {
+		return await work();
+	} catch (error) {
+		if (!isTransient(error)) {
+			throw error;
+		}
+
+		return undefined;
+	}
+}
+
+const isUntouched = (found: Job, {token}: Job): boolean => found.token === token && !found.isHeld && !isOver(found);
 
 /** Starts the wrapper of a job, and waits until it has taken over the job. Returns false if the wrapper ends before that. */
 async function startOne(
 	app: App,
 	world: World,
 	job: Job,
-	{detaching, inSystemd, isNewLog}: StartOptions & {readonly detaching: Detaching; readonly inSystemd: boolean},
+	{detaching, inSystemd, isNewLog, signal}: StartOptions & {readonly detaching: Detaching; readonly inSystemd: boolean},
 ): Promise<boolean> {
 	const wrapper = await detaching.start({
 		id: jobIdOf(job),
@@ -46,20 +64,22 @@ async function startOne(
 	})();
 
 	const untilMs = app.clock.monotonicMs() + patienceMs;
-	while (app.clock.monotonicMs() < untilMs) {
+	while (app.clock.monotonicMs() < untilMs && signal?.aborted !== true) {
 		// Read before the record, because a wrapper can take over its job and end between the two reads.
 		const isLast = hasEnded;
-		const [found] = soundJobs(await world.store.readJobs([job.number]));
-		const isUntouched = found?.token === job.token && !found.isHeld && !isOver(found);
-		if (!isUntouched) {
-			break;
+		const list = await unlessTransient(async () => world.store.readJobs([job.number]));
+		if (list !== undefined) {
+			const [found] = soundJobs(list);
+			if (found === undefined || !isUntouched(found, job)) {
+				break;
+			}
+
+			if (isLast) {
+				return false;
+			}
 		}
 
-		if (isLast) {
-			return false;
-		}
-
-		await app.clock.sleep(lookMs);
+		await app.clock.sleep(lookMs, signal).catch(() => undefined);
 	}
 
 	wrapper.letGo();
@@ -68,13 +88,31 @@ async function startOne(
 
 const notStarted = 'it could not be started: see its log';
 
-/** Starts the wrappers of jobs. A job whose wrapper cannot be started fails, and so does this command. */
+/** Cancels jobs that have no wrapper. If the store cannot be used, they are counted as lost after a minute. */
+async function callOff(world: World, jobs: readonly Job[]): Promise<void> {
+	await unlessTransient(async () =>
+		changeJobs(world, {
+			numbers: jobs.map(({number}) => number),
+			plan(list) {
+				const changes = soundRecords(list)
+					.filter(({job: found}) => jobs.some((job) => job.number === found.number && isUntouched(found, job)))
+					.map((record) => ({record, job: calledOff(record.job, 'its submission was interrupted', list.now)}));
+				return {plan: planJobChanges(changes, {now: list.now, host: world.host.hostname}), result: undefined};
+			},
+		}),
+	);
+}
+
+/**
+Starts the wrappers of jobs. A job whose wrapper cannot be started fails, and so does this command. After an abort, cancels the jobs that
+have no wrapper yet, and returns how many these are.
+*/
 export async function startWrappers(
 	app: App,
 	world: World,
 	jobs: readonly Job[],
 	options: StartOptions,
-): Promise<void> {
+): Promise<number> {
 	const detaching = await app.loadDetaching();
 	const {hasLinger, killsProcesses} = await detaching.readLogoutSurvival();
 	if (!hasLinger && killsProcesses === true) {
@@ -112,21 +150,27 @@ export async function startWrappers(
 			reason = error.message;
 		}
 
-		await changeJob(world, job.number, (found, now) =>
-			found.token === job.token && !found.isHeld && !isOver(found) ? ended(found, {reason}, now) : undefined,
+		await unlessTransient(async () =>
+			changeJob(world, job.number, (found, now) => (isUntouched(found, job) ? ended(found, {reason}, now) : undefined)),
 		);
 	};
 
 	const left = [...jobs];
 	await Promise.all(
 		Array.from({length: atATime}, async () => {
-			for (let job = left.shift(); job !== undefined; job = left.shift()) {
-				await start(job);
+			while (left.length > 0 && options.signal?.aborted !== true) {
+				await start(left.shift()!);
 			}
 		}),
 	);
+	if (left.length > 0) {
+		await callOff(world, left);
+	}
+
 	const [problem] = problems;
 	if (problem !== undefined) {
 		throw problem;
 	}
+
+	return left.length;
 }

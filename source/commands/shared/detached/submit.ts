@@ -81,8 +81,8 @@ export async function checkDetachedCommand(
 	await app.prepareJob([file, ...args], {...environment, [ticketVariable]: undefined}, 'now');
 }
 
-/** Submits a job or an array, and starts its wrappers. Checks everything before anything is stored. */
-export async function submitLocally(
+/** Stores a job or an array. Checks everything before anything is stored. */
+async function storeJobs(
 	app: App,
 	world: World,
 	{request, words, later, directory, flags}: LocalSubmission,
@@ -96,7 +96,7 @@ export async function submitLocally(
 	// Marks lost jobs as failed first, because --after depends on how jobs have ended.
 	await readCurrentJobs(world);
 	const run = [...flags, '--', ...words];
-	const jobs = await submitJobs(
+	return submitJobs(
 		world,
 		{
 			account: request.requester.account,
@@ -110,6 +110,11 @@ export async function submitLocally(
 		},
 		detaching.logFor,
 	);
+}
+
+/** Submits a job or an array, and starts its wrappers. */
+export async function submitLocally(app: App, world: World, submission: LocalSubmission): Promise<readonly Job[]> {
+	const jobs = await storeJobs(app, world, submission);
 	await startWrappers(app, world, jobs, {isNewLog: true});
 	return jobs;
 }
@@ -122,8 +127,22 @@ export async function submitDetached(
 	const directory = ownDirectory();
 	const flags = typedFlags(command, input, ...submissionFlags);
 	await checkDetachedCommand(app, {words, directory}, app.environment);
-	return withWorld(app, {}, async (world) => {
-		printSubmitted(app, input, await submitLocally(app, world, {request, words, later, directory, flags}));
-		return 0;
+	return withWorld(app, {keepReconnecting: true}, async (world) => {
+		const jobs = await storeJobs(app, world, {request, words, later, directory, flags});
+		const interruption = app.interruption();
+		try {
+			const {signal} = interruption;
+			const notStarted = await startWrappers(app, world, jobs, {isNewLog: true, signal});
+			printSubmitted(app, input, jobs);
+			if (notStarted > 0) {
+				app.remark(
+					`Interrupted: ${notStarted} of ${jobs.length} jobs were cancelled before they started. To see which: canhazgpu jobs`,
+				);
+			}
+
+			return signal.aborted ? interruption.exitCode() : 0;
+		} finally {
+			interruption.end();
+		}
 	});
 }

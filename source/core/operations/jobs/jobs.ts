@@ -6,9 +6,9 @@ import type {AuditRecord, Requester} from '../../model/types.js';
 import {isRoot} from '../../rules/leases/ownership.js';
 import {cancelled, planJobChanges, retried} from '../../rules/jobs/changes.js';
 import {isJobId, jobIdOf, jobsNamed} from '../../rules/jobs/ids.js';
-import {planLook, soundRecords} from '../../rules/jobs/look.js';
+import {planLook, soundJobs, soundRecords} from '../../rules/jobs/look.js';
 import {isOver} from '../../rules/jobs/start.js';
-import {planSubmission, type JobRequest} from '../../rules/jobs/submit.js';
+import {checkRetried, planSubmission, type JobRequest} from '../../rules/jobs/submit.js';
 import {requirePool} from '../../rules/pool/pool.js';
 import {changeOnce} from '../change-once.js';
 
@@ -50,6 +50,7 @@ type ChangeOptions<Result> = {
 /** Makes one change of jobs, exactly once or not at all. Throws like {@link changeOnce}. */
 export const changeJobs = async <Result>(world: World, {numbers, plan}: ChangeOptions<Result>): Promise<Result> =>
 	changeOnce(world, {
+		shownBy: 'jobs',
 		async read(change) {
 			const snapshot = await world.store.read({change, withoutQueue: true});
 			requirePool(snapshot, world.host, world.store);
@@ -162,8 +163,8 @@ export const cancelJobs = async (
 	});
 
 /**
-Resets ended jobs for a new wrapper. Throws `failed` for a job that has not ended, and `not-owner` for a job of
-another account or if `isGenuine` returns false.
+Resets ended jobs for a new wrapper. Throws `failed` for a job that has not ended or would never start, and `not-owner`
+for a job of another account or if `isGenuine` returns false.
 */
 export const retryJobs = async (
 	world: World,
@@ -197,6 +198,12 @@ export const retryJobs = async (
 				record,
 				job: retried(record.job, world.clock.uuid(), world.host),
 			}));
+			const changed = new Map(changes.map(({job}) => [job.number, job]));
+			const jobs = soundJobs(list).map((job) => changed.get(job.number) ?? job);
+			for (const {job} of changes) {
+				checkRetried(job, jobs);
+			}
+
 			const {account} = requester;
 			const {hostname: host} = world.host;
 			const submitted = [...new Set(ids)].map((id): AuditRecord => ({

@@ -43,6 +43,26 @@ export function checkAfter(after: JobRequest['after'], jobs: readonly Job[]): vo
 	}
 }
 
+/** Throws `failed` if a job that is retried would never start. `jobs` must contain the other retried jobs as they will be. */
+export function checkRetried(job: Job, jobs: readonly Job[]): void {
+	const id = jobIdOf(job);
+	const again = 'Submit the command again: canhazgpu run --detach -- COMMAND';
+	for (const dependency of job.after) {
+		const state = dependencyState(dependency, jobs);
+		if (state.kind === 'unknown') {
+			throw new CanhazgpuError('failed', `Job ${id} would never start: there is no job ${dependency.id} any more`, {
+				hint: again,
+			});
+		}
+
+		if (state.kind === 'failed') {
+			throw new CanhazgpuError('failed', `Job ${id} would never start: ${endText(state.by)}`, {
+				hint: state.by.account === job.account ? `Retry both: canhazgpu retry ${jobIdOf(state.by)} ${id}` : again,
+			});
+		}
+	}
+}
+
 function outdated(records: readonly SoundJobRecord[], now: number): readonly SoundJobRecord[] {
 	const jobs = records.map(({job}) => job);
 	const awaited = new Set(jobs.filter((job) => !isOver(job)).flatMap(({after}) => after.map(({id}) => id)));
