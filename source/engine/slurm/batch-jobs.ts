@@ -6,6 +6,7 @@ import type {Requester} from '../../core/model/types.js';
 import {isRoot} from '../../core/rules/leases/ownership.js';
 import {maskSecrets} from '../../core/rules/processes/secrets.js';
 import {recentSeconds, type JobRow} from '../../core/rules/jobs/rows.js';
+import {rangeNumbers} from './answers/host-list.js';
 import {shellExitCode, type SlurmJob} from './answers/jobs.js';
 import type {Cluster, ClusterConfig} from './cluster.js';
 
@@ -56,8 +57,27 @@ function rowOf(job: SlurmJob, account: string): JobRow {
 	};
 }
 
+/** Returns the index if the id names one task of an array whose pending tasks are listed together. */
+function pendingTaskOf({array}: SlurmJob, id: string): number | undefined {
+	const {arrayId, index} = /^(?<arrayId>\d{1,10})_(?<index>\d{1,9})$/v.exec(id)?.groups ?? {};
+	const isListed =
+		array?.isOne === false &&
+		String(array.id) === arrayId &&
+		rangeNumbers(array.tasks.replace(/%\d+$/v, '')).includes(Number(index));
+	return isListed ? Number(index) : undefined;
+}
+
+/** Returns the job, or only the pending task that the id names. */
+function partNamed(job: SlurmJob, id: string): SlurmJob {
+	const index = pendingTaskOf(job, id);
+	return index === undefined ? job : {...job, array: {id: job.array!.id, tasks: String(index), isOne: true}};
+}
+
 const isNamed = (job: SlurmJob, id: string): boolean =>
-	idOf(job) === id || String(job.array?.id) === id || (job.array === undefined && String(job.id) === id);
+	idOf(job) === id ||
+	pendingTaskOf(job, id) !== undefined ||
+	String(job.array?.id) === id ||
+	(job.array === undefined && String(job.id) === id);
 
 const unknown = (id: string): CanhazgpuError =>
 	new CanhazgpuError(
@@ -123,7 +143,9 @@ export function createBatchJobs(cluster: Cluster): EngineJobs {
 			ids.map(async (id) => {
 				const named = jobs.filter((job) => isNamed(job, id));
 				const found =
-					named.length === 0 ? await accounted(cluster, id, account) : named.map((job) => rowOf(job, account));
+					named.length === 0
+						? await accounted(cluster, id, account)
+						: named.map((job) => rowOf(partNamed(job, id), account));
 				if (found.length === 0) {
 					throw unknown(id);
 				}

@@ -144,6 +144,22 @@ slowTest('run --on from a deleted directory starts in the home directory of the 
 	expect(ran).toMatchObject({exitCode: 0, stdout: `${far.home}\n`});
 });
 
+test('run --detach --on and wait --on say that commands for the job need --on', async () => {
+	const remark = 'canhazgpu: commands for jobs on far need --on far, such as: canhazgpu logs --on far -f ID\n';
+	const submit = async (words: string) => here.run(`run --detach --on far ${words}`, environment);
+	const submitted = await submit('--quiet=false -- false');
+	expect(submitted).toMatchObject({exitCode: 0, stdout: '1\n'});
+	expect(submitted.stderr).toMatch(/^canhazgpu: job 1 is submitted\..*\nOutput file: .*\n/v);
+	expect(submitted.stderr.endsWith(`\n${remark}`)).toBe(true);
+	expect(await here.run('wait --on far 1', environment)).toEqual({
+		exitCode: 1,
+		stdout: '',
+		stderr: `canhazgpu: job 1 failed with exit code 1. Its output: canhazgpu logs 1\n${remark}`,
+	});
+	expect(await submit('--quiet -- true')).toEqual({exitCode: 0, stdout: '2\n', stderr: ''});
+	expect(await here.run('wait --on far 2', environment)).toEqual({exitCode: 0, stdout: '', stderr: ''});
+});
+
 test('--on any does not add up the free GPUs of different nodes in a cluster', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const rows = Array.from({length: 8}, (_, index) => ({

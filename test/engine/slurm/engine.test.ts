@@ -607,6 +607,16 @@ test('wait on Slurm remembers how a task of an array ended, after the controller
 	]);
 });
 
+test('wait on Slurm finds one task among the pending tasks of an array', async () => {
+	const waiting = (tasks: string): SlurmJob =>
+		batchJob(17, {array: {id: 17, tasks, isOne: false}, state: 'pending', stateWord: 'PENDING'});
+	const ended = {...batchJob(20, task(3)), ...failedWith(3)};
+	expect(await awaitedJobs(['17_3'], [[waiting('1,3-7%2')], [ended, waiting('4-7%2')]])).toEqual([
+		['17_3', 'failed', 3],
+	]);
+	await expect(awaitedJobs(['17_2'], [[waiting('1,3-7%2')]])).rejects.toThrow('Slurm has no job 17_2');
+});
+
 test('wait on Slurm remembers how a job ended while it waits for another job', async () => {
 	const [five, six] = [batchJob(5, {}), batchJob(6, {})];
 	expect(

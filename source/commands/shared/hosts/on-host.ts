@@ -122,6 +122,14 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 		app.remark(`canhazgpu: these GPUs are on ${sanitize(host)}, so use them there: ssh ${sanitize(host)}`);
 	}
 
+	const hasSubmitted = exitCode === 0 && input.has('detach') && !input.has('json') && !input.has('quiet');
+	const hasFailedJob = command.name === 'wait' && exitCode !== 0 && exitCode !== connectionFailure;
+	if (hasSubmitted || hasFailedJob) {
+		// The other host's output suggests commands without --on, which would use a job of this host with the same id.
+		const name = sanitize(host);
+		app.remark(`canhazgpu: commands for jobs on ${name} need --on ${name}, such as: canhazgpu logs --on ${name} -f ID`);
+	}
+
 	return exitCode;
 }
 
