@@ -1,12 +1,14 @@
 import {type IPty, spawn} from '@lydell/node-pty';
-import {patienceMs} from '../eventually.js';
+
+/** Additional time in ms to read output that has already arrived. */
+const lastOutputMs = 50;
 
 /** The parts of node-pty's terminal that its types leave out. */
 type Internals = {readonly destroy: () => void; readonly _socket: {destroy: () => void}};
 
 /**
-Starts a program on its own terminal. After the end of the program, node-pty closes the terminal within 200 ms, and loses output that arrives later
-on a busy machine. This waits until the kernel reports the end of the output.
+Starts a program on its own terminal. 200 ms after the end of the program, node-pty closes the terminal. On a busy machine, this process may not have
+run in the meantime. So it gets a chance to read the last output first.
 */
 export function spawnOnTerminal(...program: Parameters<typeof spawn>): {pty: IPty; hangUp: () => void} {
 	const pty = spawn(...program);
@@ -14,7 +16,7 @@ export function spawnOnTerminal(...program: Parameters<typeof spawn>): {pty: IPt
 	const {_socket: socket} = terminal;
 	const closeNow = socket.destroy.bind(socket);
 	socket.destroy = () => {
-		setTimeout(closeNow, patienceMs).unref();
+		setTimeout(closeNow, lastOutputMs).unref();
 	};
 
 	return {
