@@ -239,7 +239,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			const {recorded} = locations.facts();
 			if (record !== undefined) {
 				locations.checkAnnounceable();
-				// Otherwise nobody would find the new pool: not in a file, and not while the record still names the former pool.
+				// Without a new record, nobody would find a pool in a file, or a pool that moves.
 				const mustRecord = recorded === undefined ? record.store === 'embedded' : !isSameRecord(recorded, record);
 				if (mustRecord && locations.canAnnounce()) {
 					locations.checkWritable(record);
@@ -255,8 +255,8 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom, settings});
 			} catch (error) {
-				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location. And if only the
-				// group is new, that is all that was requested.
+				// If an earlier `admin` created this pool but was stopped before it recorded the location, only records the location. If `--group` has
+				// changed who can use the existing pool, nothing else is left to do.
 				const pool = recorded === undefined || hasNewGroup ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || locations.announce(record) !== undefined) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;

@@ -101,7 +101,7 @@ export async function startDetached({
 		] as const;
 		const child = spawn(program, args, {
 			cwd: directory,
-			// If a job submits this job, the new job still does not belong to it, and must not end with it.
+			// A job that another job submits does not belong to that job, and must not end with it.
 			env: {...environment, [markVariable]: undefined},
 			detached: true,
 			stdio: ['ignore', descriptor, descriptor],
