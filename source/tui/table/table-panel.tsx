@@ -10,7 +10,7 @@ import {isFiltered} from '../state/table/state.js';
 import type {Table} from '../state/table/table.js';
 import {tables} from '../state/table/tables.js';
 import {useDispatch, useMonitor} from '../state/use-monitor.js';
-import {Label} from '../widgets/label.js';
+import {FixedLabel, Label} from '../widgets/label.js';
 import {DataTable, markerWidth, type CellProperties, type DataColumn} from './data-table.js';
 
 type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer Row> ? Row : never;
@@ -93,7 +93,7 @@ export function TableOrder({name, columns}: {readonly name: TableName; readonly 
 					filter <Label tone="warning">{sanitize(words)}</Label>
 				</Label>
 			) : undefined}
-			{tagged > 0 ? <Label tone="warning">tagged {tagged}</Label> : undefined}
+			{tagged > 0 ? <FixedLabel tone="warning">tagged {tagged}</FixedLabel> : undefined}
 		</>
 	);
 }

@@ -1,17 +1,19 @@
 /** Shows who holds the selected GPU, when the reservation ends, and its note. */
 import type {ReactElement} from 'react';
+import {Box} from 'ink';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {isOver, overText, shareOwner, sharedAmount, sharePart, sharesText} from '../../../format/shares.js';
 import {leftText, unreservedText} from '../../../format/status-labels.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
+import {widthOf} from '../../../format/text/width.js';
 import {clockText} from '../../state/clock.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isMine} from '../../state/gpus/row-state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {Label} from '../../widgets/label.js';
+import {FixedLabel, Label} from '../../widgets/label.js';
 import {Pieces} from '../../widgets/pieces.js';
 import {noteText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} from '../shared/row-words.js';
 
@@ -71,21 +73,27 @@ function SharedAmount({row}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
+/** Width to which the name of an owner can be shortened, in terminal columns. */
+const leastOwner = 12;
+
 function HeldGpu({row}: {readonly row: StatusRow}): ReactElement {
 	const {requester} = useSettings();
 	const {frame} = useDrawing();
 	const isScanned = useIsScanned();
 	const fault = isScanned ? otherFaultOf(row) : undefined;
+	const owner = ownerText(row);
 	return (
 		<>
-			<Label tone={isMine(row, requester) ? 'mine' : 'others'}>{ownerText(row)}</Label>
+			<Box minWidth={Math.min(widthOf(owner), leastOwner)}>
+				<Label tone={isMine(row, requester) ? 'mine' : 'others'}>{owner}</Label>
+			</Box>
 			{row.lease === undefined ? (
 				<SharedAmount row={row} />
 			) : (
 				<>
-					<Label>{kindOf(row)}</Label>
+					<FixedLabel>{kindOf(row)}</FixedLabel>
 					{/* On a larger screen, the table already shows how long the GPU has been held. */}
-					{frame === 'boxed' ? undefined : <Label>held {shortDuration(row.heldSeconds ?? 0)}</Label>}
+					{frame === 'boxed' ? undefined : <FixedLabel>held {shortDuration(row.heldSeconds ?? 0)}</FixedLabel>}
 				</>
 			)}
 			{fault === undefined ? undefined : <Label tone="error">{sanitize(fault)}</Label>}
@@ -161,7 +169,7 @@ export function Share({share, index}: ShareProperties): ReactElement {
 				{shareOwner(share)}{' '}
 				<Label tone={isOver(share) ? 'warning' : 'strong'}>{sharePart(share, index) + overText(share)}</Label>
 			</Label>
-			<Label>{kindOf(share)}</Label>
+			<FixedLabel>{kindOf(share)}</FixedLabel>
 			<End {...share} />
 			<Note {...share} />
 		</Pieces>

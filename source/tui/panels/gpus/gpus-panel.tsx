@@ -1,5 +1,6 @@
 /** The panel of GPUs. Its table has a row for each GPU, or for each reservation of several GPUs. */
 import {useMemo, type ReactElement} from 'react';
+import {Box} from 'ink';
 import {gpuColumnNames, usualGpuColumns, type GpuColumnName} from '../../../format/monitor-settings.js';
 import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
 import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.js';
@@ -155,9 +156,12 @@ function Order(): ReactElement {
 			)}
 			<TableOrder name="gpus" columns={gpuColumns} />
 			{hasFolds ? (
-				<Label>
-					by reservation <Label tone="key">g</Label>
-				</Label>
+				// Gives way before the order and the filter.
+				<Box flexShrink={8}>
+					<Label>
+						by reservation <Label tone="key">g</Label>
+					</Label>
+				</Box>
 			) : undefined}
 		</>
 	);

@@ -94,6 +94,21 @@ test('HoldingWords on a small screen shows how long a GPU has been held, and all
 	expect(words(shared)).toBe('2 shared  16/80G bob 16/8G!, alice 8G');
 });
 
+const somebody = {user: 'a-very-long-name-of-somebody', actualUser: 'root'};
+
+test.each([
+	['a job', 60, heldRow(run('root'), {remainingSeconds: 1140}), /^root {2}RUN {2}held 5m {1,2}ends in 19m at 14:51/v],
+	[
+		'a long name',
+		60,
+		heldRow(lease('', somebody)),
+		/^root \(a-very-long-name-of… {1,2}MANUAL {2}held 5m {2}ends in 4h00m/v,
+	],
+	['a long name', 80, heldRow(lease('', somebody)), /MANUAL {2}held 5m {2}ends in 4h00m at 18:32$/v],
+] as const)('Holding of %s at %i columns shows its kind and how long it has been held', (_, columns, row, expected) => {
+	expect(drawn(<Holding row={row} />, {state, columns, frame: 'ruled'})).toMatch(expected);
+});
+
 test.each([
 	['with a note', {note: 'eval \u{1B}[31m70B'}, 'note eval 70B'],
 	['with a note and its interface', {note: 'eval', via: 'mcp'}, 'note eval (via mcp)'],

@@ -1,8 +1,10 @@
 import {expect, test} from 'vitest';
 import {GpusPanel} from '../../../../source/tui/panels/gpus/gpus-panel.js';
+import {tables} from '../../../../source/tui/state/table/tables.js';
 import {drawn} from '../../_drawn.js';
 import {stateOf, type Step} from '../../_harness.js';
 import {createScene} from '../../_world.js';
+import {createLarge} from '../../view/_large.js';
 
 const box = await createScene();
 
@@ -65,4 +67,14 @@ test('GpusPanel shows which filter hides all GPUs', async () => {
 		expect.stringMatching(/^│ {2}GPU STATE .*│$/v),
 		expect.stringMatching(/^│ {2}No GPU matches; Esc clears the filter +│$/v),
 	]);
+});
+
+test.each([60, 80])('the title of GpusPanel at %i columns shows how many GPUs are tagged', async (columns) => {
+	const large = await stateOf(await createLarge(), {columns, rows: 15}, {}, [
+		'sort-next',
+		...Array.from({length: 4}, (): Step => 'toggle-tag'),
+	]);
+	const tagged = tables.gpus.tagged(large).length;
+	const [title] = drawn(<GpusPanel width={columns} rows={9} />, {state: large, frame: 'ruled'}).split('\n', 1);
+	expect(title).toMatch(new RegExp(String.raw`sort STATE\^ {1,2}tagged ${tagged} {2}by`, 'v'));
 });
