@@ -100,7 +100,13 @@ export async function runWeb(options: WebOptions): Promise<void> {
 			open: options.open,
 			goesOnWithout: options.goesOnWithout,
 			clock,
-			live: {intervals: {watchedMs, unwatchedMs}, mostEvents, recordsAlerts: true, endsOnMove: true, broken: ended.reject},
+			live: {
+				intervals: {watchedMs, unwatchedMs},
+				mostEvents,
+				recordsAlerts: true,
+				endsOnMove: true,
+				broken: ended.reject,
+			},
 		});
 		ends.unshift(async () => pool.close());
 		const {liveView} = pool;

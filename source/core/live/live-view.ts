@@ -131,7 +131,15 @@ function stateOf(
 
 export function startLiveView(
 	world: World,
-	{watched = world, intervals, mostEvents, recordsAlerts, ownGpus = world.gpus, endsOnMove = false, broken}: LiveViewOptions,
+	{
+		watched = world,
+		intervals,
+		mostEvents,
+		recordsAlerts,
+		ownGpus = world.gpus,
+		endsOnMove = false,
+		broken,
+	}: LiveViewOptions,
 ): LiveView {
 	const {clock, memoryThresholdMiB} = world;
 	const listeners = new Set<(state: LiveState, change: LiveChange) => void>();
