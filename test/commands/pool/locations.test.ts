@@ -75,7 +75,7 @@ test('admin --force in another store ends the former reservations and redirects 
 	);
 });
 
-test('a running job is told once that a move ended its reservation, and ends without delay', async () => {
+test('a running job prints one warning that a move ended its reservation, and ends without delay', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const {wrapper, pid} = await startSleeper(box);

@@ -156,7 +156,7 @@ function Order(): ReactElement {
 			)}
 			<TableOrder name="gpus" columns={gpuColumns} />
 			{hasFolds ? (
-				// Gives way before the order and the filter.
+				// Shrinks before the order and the filter do.
 				<Box flexShrink={8}>
 					<Label>
 						by reservation <Label tone="key">g</Label>
