@@ -239,7 +239,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			const {recorded} = locations.facts();
 			if (record !== undefined) {
 				locations.checkAnnounceable();
-				// Nobody would find a new pool in a file, or a pool that moves, if its location were not recorded.
+				// A new pool in a file, and a pool that moves, can be found only through the recorded location.
 				const mustRecord = recorded === undefined ? record.store === 'embedded' : !isSameRecord(recorded, record);
 				if (mustRecord && locations.canAnnounce()) {
 					locations.checkWritable(record);

@@ -12,7 +12,10 @@ afterEach(async () => {
 	session = undefined;
 });
 
-/** Returns the files of the components that are drawn again after a change. A component that is drawn again reads the state with the function that `store` has then. */
+/**
+Returns the files of the components that are drawn again after a change. Only these components call the replaced `getState`. The others keep the
+function that they got when they were drawn.
+*/
 async function drawnAfter(change: () => void, {store}: Session): Promise<ReadonlySet<string>> {
 	const files = new Set<string>();
 	const {getState} = store;

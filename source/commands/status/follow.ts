@@ -31,7 +31,10 @@ function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined
 		: {...about, gpus: statusJson(rows, observation), waiting_count: queue.length};
 }
 
-/** Prints the status until a signal arrives or the reader has gone. Returns the exit code of the signal, or 0 if the reader has gone. Throws if the output is lost. */
+/**
+Prints the status until a signal arrives or the reader has gone. Returns the exit code of the signal, or 0 if the reader has gone. Throws if the output
+is lost.
+*/
 export async function followStatus(app: App): Promise<number> {
 	const world = await app.open({keepReconnecting: true});
 	keepHeapSmall();

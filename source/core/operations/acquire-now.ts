@@ -185,8 +185,8 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 }
 
 /**
-Grants GPUs now, or returns a refusal. If an earlier call with the same lease id has got GPUs, returns their grant. Throws `impossible` for a request that can never succeed, `usage` for a note that is too long, and otherwise
-like {@link transact}.
+Grants GPUs now, or returns a refusal. If an earlier call with the same lease id has got GPUs, returns their grant. Throws `impossible` for a request
+that can never succeed, `usage` for a note that is too long, and otherwise like {@link transact}.
 */
 export async function acquireNow(
 	world: World,

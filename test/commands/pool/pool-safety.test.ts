@@ -282,7 +282,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		});
 		expect(await accounts.run(mallory, 'status')).toMatchObject({exitCode: 4});
 		expect(await accounts.run(root, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
-		// Without a change, the command fails like any other `admin` on an existing pool.
+		// The repeated command changes nothing, so it fails like any other `admin` on an existing pool.
 		expect(await accounts.run(root, `${words} --gpus 4`)).toMatchObject({
 			exitCode: 1,
 			stderr: expect.stringContaining('Nothing was changed.') as string,
