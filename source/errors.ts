@@ -66,6 +66,18 @@ export class CanhazgpuError extends Error {
 export const hasCode = (error: unknown, code: ErrorCode): error is CanhazgpuError =>
 	error instanceof CanhazgpuError && error.code === code;
 
+const transientCodes: ReadonlySet<ErrorCode> = new Set([
+	'store-unreachable',
+	'store-refused',
+	'no-pool',
+	'pool-garbage',
+	'busy',
+]);
+
+/** Whether the pool could not be read or changed, and the same operation may succeed later without a correction by the user. */
+export const isTransient = (error: unknown): error is CanhazgpuError =>
+	error instanceof CanhazgpuError && transientCodes.has(error.code);
+
 /**
 Returns the result of `work`. If `work` throws a CanhazgpuError, returns the result of `fallback`. Other errors are bugs and are thrown.
 

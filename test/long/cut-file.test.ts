@@ -13,7 +13,7 @@ import {poolStateOf, type Stage} from '../_helpers/program/killed-commands.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {checkAuditLog} from '../_helpers/store/audit-log.js';
 import {historyOf} from '../_helpers/world.js';
-import {joinQueue} from '../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../source/core/operations/waiting/join-queue.js';
 
 const cuts = 200;
 

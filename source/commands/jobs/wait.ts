@@ -1,12 +1,11 @@
 import {jobsWithIds, readCurrentJobs} from '../../core/operations/jobs/jobs.js';
 import type {Engine} from '../../core/operations/engine.js';
 import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
-import {isTransient} from '../../core/operations/waiting/waiter.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
 import {combineAnswers, type JobRow} from '../../core/rules/jobs/rows.js';
 import {endText, endWords, isOver} from '../../core/rules/jobs/start.js';
-import {hasCode} from '../../errors.js';
+import {hasCode, isTransient} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';

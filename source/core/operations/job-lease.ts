@@ -1,5 +1,5 @@
 /** Keeps the `run` lease of a job: names the job, sends heartbeats, and ends the lease once, with a reason. */
-import {CanhazgpuError, hasCode} from '../../errors.js';
+import {CanhazgpuError, hasCode, isTransient} from '../../errors.js';
 import {planHoldings, type HoldingChange, instancesHeld} from '../rules/leases/holding-changes.js';
 import {
 	gpusOf,
@@ -32,7 +32,6 @@ import type {
 } from '../model/types.js';
 import {readCurrent, transact} from './transact.js';
 import {createWakeSignal} from './waiting/wake-signal.js';
-import {isTransient} from './waiting/waiter.js';
 import {commitUntilSettled} from './change-once.js';
 
 const retryMs = 1000;

@@ -9,7 +9,7 @@ import type {World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester, Snapshot} from '../../../source/core/model/types.js';
 import {eventually} from '../eventually.js';
-import {joinQueue} from '../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../source/core/operations/waiting/join-queue.js';
 import {isLeased} from '../leased.js';
 import type {Box} from './cli.js';
 import {isAlive, type Started} from './processes.js';

@@ -15,7 +15,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import type {State} from '../../../source/store/memory/state.js';
 import {crash, saved} from '../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
-import {joinQueue} from '../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../source/core/operations/waiting/join-queue.js';
 import {isLeased} from '../../_helpers/leased.js';
 
 const runs = 300;

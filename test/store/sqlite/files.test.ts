@@ -19,7 +19,7 @@ import {embeddedPoolExists, openSqliteStore} from '../../../source/store/sqlite/
 import {eventually} from '../../_helpers/eventually.js';
 import {timed} from '../../_helpers/program/timed.js';
 import {leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
-import {isTransient} from '../../../source/core/operations/waiting/waiter.js';
+import {isTransient} from '../../../source/errors.js';
 import {slowTest} from '../../_helpers/slow.js';
 
 let directory: string;

@@ -1,12 +1,11 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
 import process from 'node:process';
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
-import {isTransient} from '../../../core/operations/waiting/waiter.js';
 import {worldVia} from '../../../core/operations/world-via.js';
 import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
 import {exitReason, searchedBytes} from '../../../core/rules/jobs/exit-reason.js';
 import type {Job} from '../../../core/model/jobs.js';
-import {CanhazgpuError} from '../../../errors.js';
+import {CanhazgpuError, isTransient} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {App, Interruption, OpenWorld} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';

@@ -2,12 +2,11 @@ import type {App} from '../../../app/contract.js';
 import type {Job} from '../../../core/model/jobs.js';
 import type {World} from '../../../core/model/ports.js';
 import {changeJob, changeJobs} from '../../../core/operations/jobs/jobs.js';
-import {isTransient} from '../../../core/operations/waiting/waiter.js';
 import {calledOff, ended, planJobChanges} from '../../../core/rules/jobs/changes.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';
 import {soundJobs, soundRecords} from '../../../core/rules/jobs/look.js';
 import {isOver} from '../../../core/rules/jobs/start.js';
-import {CanhazgpuError} from '../../../errors.js';
+import {CanhazgpuError, isTransient} from '../../../errors.js';
 import {ticketText, ticketVariable} from '../job/ticket.js';
 
 /** How many wrappers start at a time. Each needs a processor for a moment. */

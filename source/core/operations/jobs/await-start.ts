@@ -4,7 +4,7 @@ import {jobsNamed} from '../../rules/jobs/ids.js';
 import {soundJobs} from '../../rules/jobs/look.js';
 import {missingIds, startOf, type Start} from '../../rules/jobs/start.js';
 import {createWakeSignal} from '../waiting/wake-signal.js';
-import {isTransient} from '../waiting/waiter.js';
+import {isTransient} from '../../../errors.js';
 import {readCurrentJobs} from './jobs.js';
 
 const retryMs = 1000;

@@ -1,12 +1,14 @@
-import {hasCode} from '../../../errors.js';
+import {hasCode, isTransient} from '../../../errors.js';
 import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {isRoot, mayChange} from '../../rules/leases/ownership.js';
 import type {World} from '../../model/ports.js';
 import {emptyPlan} from '../../model/plan.js';
 import {holdingsOf, planLeave} from '../../rules/queue/queue.js';
 import type {Requester} from '../../model/types.js';
-import type {EngineWorld, LeaveResult} from '../engine.js';
+import type {EngineWorld, LeaveResult, GaveUp} from '../engine.js';
 import {transact} from '../transact.js';
+import type {Grant, Tenure} from '../../rules/request/request.js';
+import {grantIn} from '../acquire-now.js';
 
 type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 
@@ -58,6 +60,40 @@ const leave = async (
 		},
 		shownBy: 'queue',
 	});
+
+type QuitOptions = {
+	readonly id: string;
+	readonly leaseId: string;
+	readonly account: string;
+	readonly reason: GaveUp['reason'];
+	readonly tenure?: Tenure | undefined;
+};
+
+/** Leaves the queue and releases held GPUs. If the request was granted at the last moment, returns the grant instead. */
+export async function quitQueue(
+	world: World,
+	{id, leaseId, account, reason, tenure}: QuitOptions,
+): Promise<Grant | GaveUp> {
+	const gaveUp = {kind: 'gave-up', reason} as const;
+	try {
+		return await transact<Grant | GaveUp>(world, {
+			attempt(snapshot) {
+				const own = snapshot.queue.find((record) => record.id === id);
+				const context = {now: snapshot.now, host: world.host.hostname, account};
+				return own === undefined
+					? {plan: emptyPlan, result: grantIn(snapshot, leaseId, tenure) ?? gaveUp}
+					: {plan: planLeave(snapshot, own, context, reason === 'timeout'), result: gaveUp};
+			},
+		});
+	} catch (error) {
+		if (!isTransient(error)) {
+			throw error;
+		}
+
+		// The store is unreachable. After this process has ended, the next command that reads the pool removes the entry.
+		return {...gaveUp, isUnsure: true};
+	}
+}
 
 /**
 Returns whether somebody has removed an entry from the queue since this store time, according to the audit log. False if the log cannot be read. If an

@@ -1,4 +1,5 @@
 /** Waits in the queue. Reads again after events, and also regularly in case an event was missed. Scans only if there may be GPUs to take. */
+import {isTransient} from '../../../errors.js';
 import {secondsUntilGrants} from '../../rules/pool/alerts.js';
 import {
 	entryHeartbeatSeconds,
@@ -9,22 +10,9 @@ import {
 import {judgedByWaiter} from '../../rules/leases/lease-changes.js';
 import type {World} from '../../model/ports.js';
 import {outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
-import {
-	entryFor,
-	holdingsOf,
-	isNoted,
-	planEntryHeartbeat,
-	planEntryNote,
-	planJoin,
-	planLeave,
-} from '../../rules/queue/queue.js';
+import {holdingsOf, isNoted, planEntryHeartbeat, planEntryNote} from '../../rules/queue/queue.js';
 import {checkAgentRequest} from '../../rules/policy/agents.js';
-import {requirePossible} from '../../rules/allocation/impossible.js';
-import {anyGpus, dependsOnGpus, eligibilityOf, eligibleOf, type Eligibility} from '../../rules/allocation/need.js';
-import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
-import {ownerOf} from '../../rules/leases/ownership.js';
-import {requireWithinMaxWaiting} from '../../rules/limits/limits.js';
-import {policyExpectation} from '../../rules/policy/policy.js';
+import {dependsOnGpus, type Eligibility} from '../../rules/allocation/need.js';
 import {isPossible, wantsInstances} from '../../rules/queue/eligible.js';
 import {isWhole} from '../../rules/mig/instances.js';
 import {checkWanted, type AcquireRequest, type Grant, type Tenure, type Wanted} from '../../rules/request/request.js';
@@ -37,17 +25,15 @@ import {
 	nextReadMs,
 	snapshotAfterEvent,
 } from '../../rules/queue/wake-up.js';
-import {CanhazgpuError} from '../../../errors.js';
-import {requireNoClone} from '../../rules/pool/pool.js';
-import {emptyPlan} from '../../model/plan.js';
 import {estimateWaits} from '../../rules/queue/estimates.js';
-import {readCurrent, transact} from '../transact.js';
+import {readCurrent} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
-import {checkKeepOf, createLinkReader, grantIn, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
+import {createLinkReader, grantIn, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
 import {groupsFor, limitsFor, withinLimits} from '../limits.js';
 import type {GaveUp, Progress, WaitOptions} from '../engine.js';
 import {createIdleWatch, type IdleWatch} from './idle-watch.js';
-import {isRemoved} from './leave-queue.js';
+import {joinQueue} from './join-queue.js';
+import {isRemoved, quitQueue} from './leave-queue.js';
 import {createWakeSignal} from './wake-signal.js';
 import {planWithScan, type Nothing} from './waiter-plan.js';
 
@@ -336,17 +322,9 @@ export class Waiter {
 			}
 
 			this.#hadOutage = false;
-			const renewed = this.#withGroups(own, snapshot);
-			// A heartbeat that stores new groups is sent at once, because others could otherwise overtake the request.
-			const isDue = String(renewed.entry.groups) !== String(own.entry.groups);
-			if (isDue || isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
-				// A conflict needs no retry: the next read shows whether a heartbeat is still due.
-				await store.commit(planEntryHeartbeat(snapshot, renewed));
-				this.#lastHeartbeat = snapshot.now;
-				// Continues without a new read, because heartbeats are most of the work in a long queue. If the snapshot is outdated, a grant
-				// conflicts and is retried.
-			}
-
+			// Continues without a new read, because heartbeats are most of the work in a long queue. If the snapshot is outdated, a grant
+			// conflicts and is retried.
+			await this.#renewIfDue(snapshot, own);
 			let recordSeen = async (): Promise<void> => undefined;
 			const grant = await planWithScan(this.#world, snapshot, {
 				request,
@@ -369,13 +347,7 @@ export class Waiter {
 			if (grant.kind === 'nothing') {
 				this.#doAside(recordSeen);
 				this.#idleWatch.start(snapshot);
-				const {note, unknown} = grant;
-				if (unknown !== undefined) {
-					this.#seenOf = {gpuCount: snapshot.gpus.length, unknown};
-				}
-
-				if (note !== undefined && !isNoted(note, own.entry)) {
-					await store.commit(planEntryNote(snapshot, own, note, this.#world.host.hostname));
+				if (await this.#storeNote(snapshot, own, grant)) {
 					continue;
 				}
 
@@ -419,6 +391,33 @@ export class Waiter {
 		}
 	}
 
+	/** Sends a heartbeat if it is due, or if it stores new groups: others could overtake the request until these are stored. */
+	async #renewIfDue(snapshot: Snapshot, own: EntryRecord): Promise<void> {
+		const renewed = this.#withGroups(own, snapshot);
+		const hasNewGroups = String(renewed.entry.groups) !== String(own.entry.groups);
+		if (!(hasNewGroups || isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now))) {
+			return;
+		}
+
+		// A conflict needs no retry: the next read shows whether a heartbeat is still due.
+		await this.#world.store.commit(planEntryHeartbeat(snapshot, renewed));
+		this.#lastHeartbeat = snapshot.now;
+	}
+
+	/** Stores in the entry what the scan found, if that is new. Returns whether it was new. */
+	async #storeNote(snapshot: Snapshot, own: EntryRecord, {note, unknown}: Nothing): Promise<boolean> {
+		if (unknown !== undefined) {
+			this.#seenOf = {gpuCount: snapshot.gpus.length, unknown};
+		}
+
+		const isNew = note !== undefined && !isNoted(note, own.entry);
+		if (isNew) {
+			await this.#world.store.commit(planEntryNote(snapshot, own, note, this.#world.host.hostname));
+		}
+
+		return isNew;
+	}
+
 	/** Returns whether to scan with each heartbeat, because other requests depend on the GPUs that this entry holds or notes as out of service. */
 	#isScanDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
 		const gpuCount = snapshot.gpus.length;
@@ -458,111 +457,6 @@ export class Waiter {
 }
 
 const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};
-
-const transientCodes = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
-
-export const isTransient = (error: unknown): error is CanhazgpuError =>
-	error instanceof CanhazgpuError && transientCodes.has(error.code);
-
-type JoinOptions = {
-	readonly id: string;
-	readonly request: AcquireRequest;
-	readonly waitSeconds: number | undefined;
-	/** The scan that determines which GPUs are eligible. Absent if all GPUs are eligible. */
-	readonly observation?: Observation | undefined;
-	readonly readLinks?: ReadLinks;
-	/** For an entry that was lost, the store time at which it first joined. If undefined, the entry joins at the end of the queue. */
-	readonly joinedAt?: number | undefined;
-};
-
-/** Joins the queue. Returns the store time at which the entry first joined, and the current store time. */
-export const joinQueue = async (
-	world: World,
-	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
-): Promise<{readonly now: number; readonly joinedAt: number}> => {
-	const {requester, note, via, force} = request;
-	return transact(world, {
-		async attempt(snapshot) {
-			requireNoClone(snapshot, world.host, world.store.location);
-			checkKeepOf(request, snapshot);
-			const gpuCount = snapshot.gpus.length;
-			const wanted = checkWanted(request, gpuCount);
-			checkAgentRequest(snapshot, request, wanted.count);
-			// The strategy does not influence which groups are eligible, so the links are read as for the default strategy.
-			const links = await readLinks(wanted, 'mru');
-			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
-			const eligibility = withinSharePolicy(wanted, seen, snapshot);
-			requirePossible(wanted, {eligibility, observation, gpuCount, links});
-			const limits = limitsFor(world, snapshot, requester);
-			const {tenure} = withinLimits(request, wanted, {limits, policy: snapshot});
-			const waiting = snapshot.queue.filter(
-				(record) => record.kind === 'entry' && ownerOf(record.entry) === requester.account,
-			).length;
-			// A lost entry was within this limit when it first joined.
-			const isLimited = limits['max-waiting'] !== undefined && joinedAt === undefined;
-			const {now} = snapshot;
-			const began = joinedAt ?? now;
-			const entry = {
-				...entryFor(
-					{id, requester, wanted, eligible: eligibleOf(eligibility), tenure, note, via, force, waitSeconds},
-					world.host,
-					began,
-				),
-				lastHeartbeat: now,
-				groups: groupsFor(world, snapshot),
-			};
-			const result = {now, joinedAt: began};
-			// Another process may have restored the entry in the meantime.
-			if (snapshot.queue.some((record) => record.id === id)) {
-				return {plan: emptyPlan, result};
-			}
-
-			const plan = planJoin(entry, world.host.hostname, joinedAt);
-			if (!isLimited) {
-				return {plan, result};
-			}
-
-			requireWithinMaxWaiting(waiting, limits, requester.account);
-			const whole = {kind: 'queue', scope: 'whole', ids: snapshot.queue.map((record) => record.id)} as const;
-			return {plan: {...plan, expect: [...plan.expect, policyExpectation(snapshot), whole]}, result};
-		},
-		shownBy: 'queue',
-	});
-};
-
-type QuitOptions = {
-	readonly id: string;
-	readonly leaseId: string;
-	readonly account: string;
-	readonly reason: GaveUp['reason'];
-	readonly tenure?: Tenure | undefined;
-};
-
-/** Leaves the queue and releases held GPUs. If the request was granted at the last moment, returns the grant instead. */
-export async function quitQueue(
-	world: World,
-	{id, leaseId, account, reason, tenure}: QuitOptions,
-): Promise<Grant | GaveUp> {
-	const gaveUp = {kind: 'gave-up', reason} as const;
-	try {
-		return await transact<Grant | GaveUp>(world, {
-			attempt(snapshot) {
-				const own = snapshot.queue.find((record) => record.id === id);
-				const context = {now: snapshot.now, host: world.host.hostname, account};
-				return own === undefined
-					? {plan: emptyPlan, result: grantIn(snapshot, leaseId, tenure) ?? gaveUp}
-					: {plan: planLeave(snapshot, own, context, reason === 'timeout'), result: gaveUp};
-			},
-		});
-	} catch (error) {
-		if (!isTransient(error)) {
-			throw error;
-		}
-
-		// The store is unreachable. After this process has ended, the next command that reads the pool removes the entry.
-		return {...gaveUp, isUnsure: true};
-	}
-}
 
 const waitingProgress = (
 	snapshot: Snapshot,

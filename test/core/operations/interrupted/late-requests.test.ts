@@ -15,7 +15,7 @@ import {CanhazgpuError} from '../../../../source/errors.js';
 import {createLateStore, type Fate} from '../../../_helpers/store/late-store.js';
 import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import {isLeased} from '../../../_helpers/leased.js';
 
 const commands = ['reserve', 'run', 'extend', 'release', 'undo', 'join', 'leave', 'drain', 'undrain'] as const;

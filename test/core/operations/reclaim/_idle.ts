@@ -3,7 +3,7 @@ import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {policyKeyNames, type PolicyKeyName} from '../../../../source/core/rules/policy/keys.js';
 import {createReclaimer, type Reclaimer} from '../../../../source/core/operations/reclaim.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import type {Store} from '../../../../source/core/model/ports.js';
 import type {GpuReading, Observation} from '../../../../source/core/model/types.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';

@@ -11,7 +11,7 @@ import {extend, release} from '../../../../source/core/operations/reservations.j
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {undoableOf, undoRelease} from '../../../../source/core/operations/undo.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import type {GpuReading, Snapshot} from '../../../../source/core/model/types.js';
 import {holdingsIn, holdingsOn, partKey, type Holding} from '../../../../source/core/rules/leases/holdings.js';
 import {fitsProfile} from '../../../../source/core/rules/mig/profile.js';

@@ -4,7 +4,7 @@ import {createLinkReader} from '../../../../source/core/operations/acquire-now.j
 import {limitsFor, withinLimits} from '../../../../source/core/operations/limits.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
-import {quitQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {quitQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {checkAgentRequest} from '../../../../source/core/rules/policy/agents.js';
 import type {TimedRequest, Wanted} from '../../../../source/core/rules/request/request.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';

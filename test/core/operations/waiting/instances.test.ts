@@ -7,7 +7,7 @@ import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import {holdingsIn, partKey, type Holding} from '../../../../source/core/rules/leases/holdings.js';
 import {fitsProfile} from '../../../../source/core/rules/mig/profile.js';
 import type {AcquireRequest, Wanted} from '../../../../source/core/rules/request/request.js';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {leaveQueue, leaveQueueWhileEmpty} from '../../../../source/core/operations/waiting/leave-queue.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import type {Plan} from '../../../../source/core/model/plan.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';

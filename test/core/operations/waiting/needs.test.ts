@@ -10,7 +10,7 @@ import {progressText} from '../../../../source/format/queue/waiting-progress.js'
 import {refusalMessage} from '../../../../source/format/queue/refusal.js';
 import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
 import type {Wanted} from '../../../../source/core/rules/request/request.js';
 import type {GpuReading, Need, Snapshot} from '../../../../source/core/model/types.js';

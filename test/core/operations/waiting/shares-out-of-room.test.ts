@@ -4,7 +4,7 @@ import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import {holdingsIn} from '../../../../source/core/rules/leases/holdings.js';
 import type {Wanted} from '../../../../source/core/rules/request/request.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';

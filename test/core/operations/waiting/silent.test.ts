@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import {entryHeartbeatSeconds} from '../../../../source/core/rules/leases/liveness.js';
 import {planEntryHeartbeat} from '../../../../source/core/rules/queue/queue.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';

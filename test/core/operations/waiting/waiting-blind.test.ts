@@ -5,7 +5,7 @@ import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {createTestWorld, idleReading, observationOf, person} from '../../../_helpers/world.js';
 import {alice, start, wants} from './_waiting.js';

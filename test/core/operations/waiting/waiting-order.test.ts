@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import {readStatus, release} from '../../../../source/core/operations/reservations.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';

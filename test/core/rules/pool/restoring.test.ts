@@ -15,7 +15,7 @@ import type {Snapshot} from '../../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {crash, saved} from '../../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import {isLeased} from '../../../_helpers/leased.js';
 
 const alice = person('alice');

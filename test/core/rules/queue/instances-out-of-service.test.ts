@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
-import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/join-queue.js';
 import type {GpuReading} from '../../../../source/core/model/types.js';
 import {holdingsIn} from '../../../../source/core/rules/leases/holdings.js';
 import {usedPatienceSeconds} from '../../../../source/core/rules/queue/out-of-service.js';

@@ -1,0 +1,82 @@
+import type {World} from '../../model/ports.js';
+import {entryFor, planJoin} from '../../rules/queue/queue.js';
+import {checkAgentRequest} from '../../rules/policy/agents.js';
+import {requirePossible} from '../../rules/allocation/impossible.js';
+import {anyGpus, eligibilityOf, eligibleOf} from '../../rules/allocation/need.js';
+import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
+import {ownerOf} from '../../rules/leases/ownership.js';
+import {requireWithinMaxWaiting} from '../../rules/limits/limits.js';
+import {policyExpectation} from '../../rules/policy/policy.js';
+import {checkWanted, type AcquireRequest} from '../../rules/request/request.js';
+import type {Observation} from '../../model/types.js';
+import {requireNoClone} from '../../rules/pool/pool.js';
+import {emptyPlan} from '../../model/plan.js';
+import {transact} from '../transact.js';
+import {checkKeepOf, createLinkReader, type ReadLinks} from '../acquire-now.js';
+import {groupsFor, limitsFor, withinLimits} from '../limits.js';
+
+type JoinOptions = {
+	readonly id: string;
+	readonly request: AcquireRequest;
+	readonly waitSeconds: number | undefined;
+	/** The scan that determines which GPUs are eligible. Absent if all GPUs are eligible. */
+	readonly observation?: Observation | undefined;
+	readonly readLinks?: ReadLinks;
+	/** For an entry that was lost, the store time at which it first joined. If undefined, the entry joins at the end of the queue. */
+	readonly joinedAt?: number | undefined;
+};
+
+/** Joins the queue. Returns the store time at which the entry first joined, and the current store time. */
+export const joinQueue = async (
+	world: World,
+	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
+): Promise<{readonly now: number; readonly joinedAt: number}> => {
+	const {requester, note, via, force} = request;
+	return transact(world, {
+		async attempt(snapshot) {
+			requireNoClone(snapshot, world.host, world.store.location);
+			checkKeepOf(request, snapshot);
+			const gpuCount = snapshot.gpus.length;
+			const wanted = checkWanted(request, gpuCount);
+			checkAgentRequest(snapshot, request, wanted.count);
+			// The strategy does not influence which groups are eligible, so the links are read as for the default strategy.
+			const links = await readLinks(wanted, 'mru');
+			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
+			const eligibility = withinSharePolicy(wanted, seen, snapshot);
+			requirePossible(wanted, {eligibility, observation, gpuCount, links});
+			const limits = limitsFor(world, snapshot, requester);
+			const {tenure} = withinLimits(request, wanted, {limits, policy: snapshot});
+			const waiting = snapshot.queue.filter(
+				(record) => record.kind === 'entry' && ownerOf(record.entry) === requester.account,
+			).length;
+			// A lost entry was within this limit when it first joined.
+			const isLimited = limits['max-waiting'] !== undefined && joinedAt === undefined;
+			const {now} = snapshot;
+			const began = joinedAt ?? now;
+			const entry = {
+				...entryFor(
+					{id, requester, wanted, eligible: eligibleOf(eligibility), tenure, note, via, force, waitSeconds},
+					world.host,
+					began,
+				),
+				lastHeartbeat: now,
+				groups: groupsFor(world, snapshot),
+			};
+			const result = {now, joinedAt: began};
+			// Another process may have restored the entry in the meantime.
+			if (snapshot.queue.some((record) => record.id === id)) {
+				return {plan: emptyPlan, result};
+			}
+
+			const plan = planJoin(entry, world.host.hostname, joinedAt);
+			if (!isLimited) {
+				return {plan, result};
+			}
+
+			requireWithinMaxWaiting(waiting, limits, requester.account);
+			const whole = {kind: 'queue', scope: 'whole', ids: snapshot.queue.map((record) => record.id)} as const;
+			return {plan: {...plan, expect: [...plan.expect, policyExpectation(snapshot), whole]}, result};
+		},
+		shownBy: 'queue',
+	});
+};
