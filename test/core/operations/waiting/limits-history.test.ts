@@ -52,7 +52,11 @@ const anyStep = fc.oneof(
 		weight: 2,
 		arbitrary: fc.record({
 			do: fc.constant('limit'),
-			key: fc.constantFrom('limits.max-gpus', 'agents.max-gpus', ...people.map((name) => `limits.user.${name}.max-gpus`)),
+			key: fc.constantFrom(
+				'limits.max-gpus',
+				'agents.max-gpus',
+				...people.map((name) => `limits.user.${name}.max-gpus`),
+			),
 			value: fc.constantFrom('1', '2', '3', '4', 'off', undefined),
 		}),
 	},
