@@ -87,7 +87,10 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	const isRecorded = asked === undefined && !isRedisGiven && recorded?.store === 'redis';
 	const record = isRecorded ? recorded : locations.redisRecord();
 	try {
-		return {store: await openRedis(context, false, isRecorded ? recorded : undefined), record};
+		const store = await (isRecorded
+			? openRedis(context, false, recorded, locations.announcement)
+			: openRedis(context, false));
+		return {store, record};
 	} catch (error) {
 		if (hasCode(error, 'store-unreachable')) {
 			throw new CanhazgpuError(error.code, error.message, {
