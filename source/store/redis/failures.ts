@@ -259,4 +259,6 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 }
 
 export const wrongKey = ({shell}: Endpoint, key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>
-	poolGarbage(`${key} is a ${type}, not a ${wanted}`, `Move it out of the way: ${shell} RENAME ${key} ${key}.damaged`);
+	poolGarbage(`${key} is a ${type}, not a ${wanted}`, {
+		hint: `Move it out of the way: ${shell} RENAME ${key} ${key}.damaged`,
+	});
