@@ -24,6 +24,8 @@ const redisSettings: readonly SettingPath[] = ['redis.host', 'redis.port', 'redi
 
 export type Locations = {
 	readonly sharedDirectory: string;
+	/** The file that records the location of the pool for everyone on the machine. */
+	readonly announcement: string;
 	readonly databaseIn: (directory: string) => string;
 	/** The directory of a private pool. Throws `store-unreachable` if the account has no home directory. */
 	readonly privateDirectory: string;
@@ -105,6 +107,7 @@ export function createLocations(config: Config, host: Host): Locations {
 
 	return {
 		sharedDirectory,
+		announcement,
 		databaseIn: (directory) => path.join(directory, databaseName),
 		get privateDirectory() {
 			const directory = privateDirectory();

@@ -19,8 +19,17 @@ const settingsOf = ({host, port, db, socket}: RedisRecord): string =>
 		? `redis: {host: "${host}", port: ${port}, db: ${db}}`
 		: `redis: {socket: "${socket}", db: ${db}}`;
 
-/** Opens the configured or recorded Redis. Sends credentials only to the server that the configuration names. */
-export async function openRedis({config}: Context, keepReconnecting: boolean, record?: RedisRecord): Promise<Store> {
+/**
+Opens the configured or recorded Redis. Sends credentials only to the server that the configuration names.
+
+@param namedIn - The file with the record, for the hint if Redis cannot be reached.
+*/
+export async function openRedis(
+	{config}: Context,
+	keepReconnecting: boolean,
+	record?: RedisRecord,
+	namedIn?: string,
+): Promise<Store> {
 	const {openRedisStore} = await import('../store/redis/index.js');
 	const passwordFile = config.get('redis.password_file');
 	const tlsFiles = {
@@ -50,6 +59,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 					? config.get('redis.password')
 					: (await loadFiles()).readPasswordFile(passwordFile)),
 			keepReconnecting,
+			namedIn,
 		});
 	}
 
@@ -63,6 +73,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 		// The scheme of redis.url decides whether to use TLS, but only for the server that redis.url names.
 		tls,
 		keepReconnecting,
+		namedIn,
 		passwordHint: isWithheld
 			? `The configured password was not sent, because it is for ${locationOf(configured)}, but this machine's pool is in another Redis. If that Redis is right, add it to the settings: ${settingsOf(record)}`
 			: undefined,

@@ -1,4 +1,5 @@
 import {
+	checkReplaceable,
 	closePool,
 	createPool,
 	type PoolMade,
@@ -6,11 +7,11 @@ import {
 	type PoolSettings,
 } from '../core/operations/pool/create-pool.js';
 import {emptyPlan} from '../core/model/plan.js';
-import {requirePool, requireReplaceable} from '../core/rules/pool/pool.js';
+import {requirePool} from '../core/rules/pool/pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
-import {CanhazgpuError, hasCode, messageOf, withFallback} from '../errors.js';
+import {CanhazgpuError, hasCode, messageOf} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
@@ -87,7 +88,10 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	const isRecorded = asked === undefined && !isRedisGiven && recorded?.store === 'redis';
 	const record = isRecorded ? recorded : locations.redisRecord();
 	try {
-		return {store: await openRedis(context, false, isRecorded ? recorded : undefined), record};
+		const store = await (isRecorded
+			? openRedis(context, false, recorded, locations.announcement)
+			: openRedis(context, false));
+		return {store, record};
 	} catch (error) {
 		if (hasCode(error, 'store-unreachable')) {
 			throw new CanhazgpuError(error.code, error.message, {
@@ -197,13 +201,7 @@ async function leaveFormer(
 
 	// Checks that the new store accepts changes and has no pool of another machine before any reservation ends.
 	await context.store.commit(emptyPlan);
-	await withFallback(
-		async () => {
-			requireReplaceable((await context.store.read()).pool, context.host, context.store);
-		},
-		() => undefined,
-		'pool-garbage',
-	);
+	await checkReplaceable(context);
 	let store: Store | undefined;
 	try {
 		store = await (recorded.store === 'redis'

@@ -24,6 +24,8 @@ type Chosen = {
 	readonly choice: StoreChoice;
 	readonly opened?: Store;
 	readonly silence?: CanhazgpuError;
+	/** Whether the choice is the location that is recorded for everyone on the machine. */
+	readonly isRecorded: boolean;
 };
 
 export const isSameRecord = (a: PoolRecord, b: PoolRecord): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -34,7 +36,8 @@ const isConfigured = (record: PoolRecord | undefined, {locations}: Context): boo
 async function choose(context: Context, keepReconnecting: boolean): Promise<Chosen> {
 	let opened: Store | undefined;
 	let silence: CanhazgpuError | undefined;
-	const choice = await chooseStore(context.locations.facts(), async () => {
+	const facts = context.locations.facts();
+	const choice = await chooseStore(facts, async () => {
 		try {
 			const store = await openRedis(context, keepReconnecting);
 			opened = store;
@@ -65,7 +68,8 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 		opened = undefined;
 	}
 
-	return {choice, opened, silence};
+	const isRecorded = choice.kind === 'redis' && choice.record !== undefined && choice.record === facts.recorded;
+	return {choice, opened, silence, isRecorded};
 }
 
 const otherHostsHint = ([first]: readonly string[]): string =>
@@ -119,10 +123,11 @@ export async function openStore(
 	{keepReconnecting = false, canMakePrivate = false}: OpenOptions,
 	detect: () => Promise<Detected>,
 ): Promise<OpenStore> {
-	const {choice, opened, silence} = await choose(context, keepReconnecting);
+	const {choice, opened, silence, isRecorded} = await choose(context, keepReconnecting);
 	switch (choice.kind) {
 		case 'redis': {
-			const store = opened ?? (await openRedis(context, keepReconnecting, choice.record));
+			const namedIn = isRecorded ? context.locations.announcement : undefined;
+			const store = opened ?? (await openRedis(context, keepReconnecting, choice.record, namedIn));
 			if (opened !== undefined) {
 				context.locations.remember(context.locations.redisRecord());
 			}

@@ -1,5 +1,5 @@
 import type {JobList, JobRecord} from '../core/model/jobs.js';
-import type {EntryRecord, GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
+import type {EntryRecord, GpuRecord, Pool, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
 	decodeDrains,
 	decodeGpu,
@@ -7,11 +7,13 @@ import {
 	decodeJobIndex,
 	decodeAlerts,
 	decodePolicy,
+	decodeOwner,
 	decodePool,
 	decodeQueueEntry,
 	decodeRevision,
 	decodeUsage,
 	poolGarbage,
+	type PoolOwner,
 	type RawPool,
 } from './records/index.js';
 
@@ -41,12 +43,22 @@ const storedOf = (value: RawValue): string | undefined => (typeof value === 'obj
 
 const problemOf = ({wrongType}: {readonly wrongType: string}): string => `it is a ${wrongType}, not a string`;
 
-function poolValue(name: string, value: RawValue): string | undefined {
+function poolValue(name: string, value: RawValue, owner?: PoolOwner): string | undefined {
 	if (typeof value === 'object') {
-		throw poolGarbage(`${name}: ${problemOf(value)}`);
+		throw poolGarbage(`${name}: ${problemOf(value)}`, {owner});
 	}
 
 	return value;
+}
+
+function poolOf(raw: RawSnapshot['pool']): Pool | undefined {
+	const machine = poolValue('machine', raw.machine);
+	const owner = raw.gpuCount === undefined ? undefined : decodeOwner(machine);
+	return decodePool({
+		gpuCount: poolValue('gpu_count', raw.gpuCount, owner),
+		provider: poolValue('provider', raw.provider, owner),
+		machine,
+	});
 }
 
 const gpuRecord = (value: RawValue, index: number): GpuRecord =>
@@ -115,11 +127,7 @@ function lastUsedBy(user: string, newestFirst: readonly string[]): ReadonlyMap<n
 
 /** Decodes a snapshot. `user` is the label for which `lastUsed` is set. Throws `pool-garbage` if the pool's values are invalid. */
 export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snapshot {
-	const pool = decodePool({
-		gpuCount: poolValue('gpu_count', raw.pool.gpuCount),
-		provider: poolValue('provider', raw.pool.provider),
-		machine: poolValue('machine', raw.pool.machine),
-	});
+	const pool = poolOf(raw.pool);
 	const gpuCount = pool?.gpuCount ?? 0;
 	const {drains, drainProblem} = drainsOf(raw.drains, gpuCount, raw.now);
 	const {policy, policyProblem} = policyOf(raw.policy);

@@ -53,7 +53,7 @@ test('a dialog that is open when the screen becomes too small ignores keys, and 
 	await hides('Release GPU 0 now?');
 });
 
-test('a screen that is too small warns that quitting leaves the queue', async () => {
+test('a screen that is too small warns that quitting leaves the queue, and q asks first', async () => {
 	const box = await createBox(1, {leases: {0: run('bob')}});
 	session = startMonitor(box, {size: large});
 	const {press, shows, resize, quits} = session;
@@ -62,6 +62,26 @@ test('a screen that is too small warns that quitting leaves the queue', async ()
 	await shows('WAIT');
 	resize(tooSmall);
 	await shows('Quitting leaves the queue');
+	await press('q');
+	await shows('Leave the queue and quit? y/N');
+	await press('q');
+	await shows('need 60x15');
+	expect(quits()).toBe(0);
+	await press('q');
+	await shows('Leave the queue and quit? y/N');
+	await press('y');
+	expect(quits()).toBe(1);
+});
+
+test('Ctrl-C on a screen that is too small quits without asking', async () => {
+	const box = await createBox(1, {leases: {0: run('bob')}});
+	session = startMonitor(box, {size: large});
+	const {press, shows, resize, quits} = session;
+	await shows(/> 0 +Reserved/v);
+	await press('w', keys.enter);
+	await shows('WAIT');
+	resize(tooSmall);
+	await shows('need 60x15');
 	await press(keys.controlC);
 	expect(quits()).toBe(1);
 });

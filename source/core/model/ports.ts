@@ -94,7 +94,8 @@ export type UsageHistory = AsyncIterable<UsageRecord> & {
 
 /**
 The storage of the pool. Methods reject with a CanhazgpuError: `store-unreachable` (a commit may have happened, or may still happen: read the pool
-to find out), `store-refused` (such as out of memory or read-only), or `pool-garbage` (the pool's keys are invalid).
+to find out), `store-refused` (such as out of memory or read-only), or `pool-garbage` (the pool's keys are invalid; the
+details are the pool's `machine`, if that is known).
 */
 export type Store = {
 	readonly kind: 'redis' | 'embedded' | 'memory' | 'slurm';

@@ -6,15 +6,15 @@ import {runTool} from './spawn.js';
 
 /** Milliseconds without an answer after which a message names the host. */
 const patienceMs = 3000;
-/** Milliseconds between two checks of a terminal on which ssh asks for a password. */
-const askingMs = 1000;
+/** Milliseconds between two checks whether the host has answered. */
+const checkMs = 1000;
 /** Milliseconds between SIGTERM and SIGKILL. */
 const graceMs = 1000;
 
 export type Patience = {
-	/** Milliseconds after which ssh is ended if the host has not answered. Undefined: no limit. */
+	/** Milliseconds after which ssh is ended if the host has not answered. Password prompts do not count. Undefined: no limit. */
 	readonly connectMs: number | undefined;
-	/** Milliseconds after which ssh is ended if the host has answered and its command still runs. Undefined: no limit. */
+	/** Milliseconds from the host's answer after which ssh is ended if the command still runs. Undefined: no limit. */
 	readonly commandMs: number | undefined;
 };
 
@@ -70,7 +70,7 @@ type Watched = {
 	readonly remark: (text: string) => void;
 };
 
-const pause = async (ms: number, signal: AbortSignal): Promise<void> => sleep(Math.max(0, ms), undefined, {signal});
+const pause = async (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, {signal});
 
 function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
 	try {
@@ -85,8 +85,6 @@ async function watch(
 	{connectMs, commandMs}: Patience,
 	signal: AbortSignal,
 ): Promise<string | undefined> {
-	const beganMs = performance.now();
-	const passedMs = (): number => performance.now() - beganMs;
 	const read = async (): Promise<Connection> =>
 		hasTerminal ? readTerminal() : hasAnswered() ? 'connected' : 'connecting';
 	const stop = (): void => {
@@ -104,20 +102,25 @@ async function watch(
 		remark(`canhazgpu: waiting for ${host} to answer`);
 	}
 
-	if (connectMs !== undefined) {
-		await pause(connectMs - passedMs(), signal);
-		for (connection = await read(); connection === 'asking'; connection = await read()) {
-			await pause(askingMs, signal);
+	if (connectMs === undefined && commandMs === undefined) {
+		return undefined;
+	}
+
+	for (let connectingMs = patienceMs; connection !== 'connected'; connection = await read()) {
+		if (connection === 'connecting') {
+			if (connectMs !== undefined && connectingMs >= connectMs && !signal.aborted) {
+				stop();
+				return `${host}: no answer within ${connectMs / 1000} s`;
+			}
+
+			connectingMs += checkMs;
 		}
 
-		if (connection === 'connecting' && !signal.aborted) {
-			stop();
-			return `${host}: no answer within ${connectMs / 1000} s`;
-		}
+		await pause(checkMs, signal);
 	}
 
 	if (commandMs !== undefined) {
-		await pause(commandMs - passedMs(), signal);
+		await pause(commandMs, signal);
 		stop();
 		return `${host}: the command there did not end within ${commandMs / 1000} s, but may have taken effect`;
 	}

@@ -6,7 +6,7 @@ export {decodeJob, decodeJobIndex, encodeJob, encodeJobIndex} from './job.js';
 export {decodeAlerts, encodeAlerts} from './alerts.js';
 export {decodeDrains, decodePolicy, encodeDrains, encodePolicy} from './settings.js';
 export {mostGpus} from '../../core/model/observation.js';
-export {decodePool, earlyProvider, encodePool, poolGarbage, type RawPool} from './pool.js';
+export {decodeOwner, decodePool, earlyProvider, encodePool, poolGarbage, type PoolOwner, type RawPool} from './pool.js';
 export {decodeQueueEntry, encodeQueueEntry} from './queue-entry.js';
 export {bytesOf, rawOf, wireOf} from './json/raw.js';
 export {decodeRevision, encodeNextRevision} from './revision.js';

@@ -15,10 +15,16 @@ export type RawPool = {
 	readonly machine: string | undefined;
 };
 
+export type PoolOwner = Pick<Pool, 'machine'>;
+
+/** Returns the error for a damaged pool. Its details are the owner of the pool, if the owner is known. */
 export const poolGarbage = (
 	problem: string,
-	hint = 'Correct that value. Or remove it and run canhazgpu admin, but without --force, which would end all reservations',
-): CanhazgpuError => new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {hint});
+	{
+		hint = 'Correct that value. Or remove it and run canhazgpu admin, but without --force, which would end all reservations',
+		owner,
+	}: {readonly hint?: string; readonly owner?: PoolOwner} = {},
+): CanhazgpuError => new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {hint, details: owner});
 
 const quote = (raw: string): string => JSON.stringify(textOf(raw).slice(0, 40));
 
@@ -28,18 +34,23 @@ export function decodePool(raw: RawPool): Pool | undefined {
 		return undefined;
 	}
 
+	const owner = decodeOwner(raw.machine);
 	const gpuCount = /^[1-9]\d{0,3}$/v.test(raw.gpuCount) ? Number(raw.gpuCount) : 0;
 	if (gpuCount < 1 || gpuCount > mostGpus) {
-		throw poolGarbage(`gpu_count is ${quote(raw.gpuCount)}, which is not a number from 1 to ${mostGpus}`);
+		throw poolGarbage(`gpu_count is ${quote(raw.gpuCount)}, which is not a number from 1 to ${mostGpus}`, {owner});
 	}
 
 	const provider = providerNames.find((name) => name === (raw.provider ?? earlyProvider));
 	if (provider === undefined) {
-		throw poolGarbage(`provider is ${quote(raw.provider!)}, which is not ${providerNames.join(', ')}`);
+		throw poolGarbage(`provider is ${quote(raw.provider!)}, which is not ${providerNames.join(', ')}`, {owner});
 	}
 
-	return raw.machine === undefined ? {gpuCount, provider} : {gpuCount, provider, machine: decodeMachine(raw.machine)};
+	return {gpuCount, provider, ...owner};
 }
+
+/** Decodes the machine of a pool. Empty for a pool of the Go program, which records no machine. */
+export const decodeOwner = (machine: string | undefined): PoolOwner =>
+	machine === undefined ? {} : {machine: decodeMachine(machine)};
 
 /** Cache of the last decoded machine, because the stored value hardly ever changes. */
 let lastMachine: {readonly raw: string; readonly machine: NonNullable<Pool['machine']>} | undefined;

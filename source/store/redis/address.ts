@@ -14,6 +14,8 @@ export type RedisAddress = {
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
 	readonly passwordHint?: string;
+	/** The file that names this server for everyone on the machine. */
+	readonly namedIn?: string;
 };
 
 export type Endpoint = {
@@ -23,6 +25,7 @@ export type Endpoint = {
 	readonly shell: string;
 	readonly db: number;
 	readonly passwordHint?: string;
+	readonly namedIn?: string;
 	readonly options: RedisOptions;
 };
 
@@ -103,6 +106,7 @@ function shellOf({host, port, db, socket, tls}: RedisLocation & Pick<RedisAddres
 export function endpointOf(given: RedisAddress): Endpoint {
 	const {host, port, db, username, password, socket, tls, passwordHint} = withUrl(given);
 	return {
+		namedIn: given.namedIn,
 		name: `Redis at ${nameOf({host, port, socket})}`,
 		location: locationOf({host, port, db, socket}),
 		shell: shellOf({host, port, db, socket, tls}),

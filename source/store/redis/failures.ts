@@ -148,10 +148,13 @@ export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError 
 		: isCut(error)
 			? ', and does it accept connections without TLS (redis.tls)'
 			: '';
+	const {namedIn} = endpoint;
+	const other =
+		namedIn === undefined
+			? 'Name another with --redis-host and --redis-port.'
+			: `${namedIn} names that Redis. If the pool has moved, remove that file as root, and repeat canhazgpu admin with the new address.`;
 	return new CanhazgpuError('store-unreachable', unreachableText(endpoint, reasonOf(error)), {
-		hint:
-			tlsFailureOf(error)?.hint ??
-			`Is redis-server running there${doubt}? Name another with --redis-host and --redis-port.`,
+		hint: tlsFailureOf(error)?.hint ?? `Is redis-server running there${doubt}? ${other}`,
 	});
 }
 
@@ -256,4 +259,6 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 }
 
 export const wrongKey = ({shell}: Endpoint, key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>
-	poolGarbage(`${key} is a ${type}, not a ${wanted}`, `Move it out of the way: ${shell} RENAME ${key} ${key}.damaged`);
+	poolGarbage(`${key} is a ${type}, not a ${wanted}`, {
+		hint: `Move it out of the way: ${shell} RENAME ${key} ${key}.damaged`,
+	});

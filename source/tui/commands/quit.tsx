@@ -1,5 +1,5 @@
 /** `q`: quits. Asks first if a request of this monitor is waiting in the queue. */
-import {Confirm} from '../dialogs/confirm.js';
+import {Confirm, quitQuestion} from '../dialogs/confirm.js';
 import {panelNames} from '../state/panels/state.js';
 import type {Confirmation} from '../state/dialogs.js';
 import {Label} from '../widgets/label.js';
@@ -10,7 +10,7 @@ type Pending = {readonly waiting: number};
 
 export const quit = defineCommand<Confirmation<Pending>>({
 	name: 'quit',
-	keys: {modes: panelNames, keys: ['q'], help: ['Monitor', 'quit'], footer: ['q', 'Quit']},
+	keys: {modes: [...panelNames, 'small'], keys: ['q'], help: ['Monitor', 'quit'], footer: ['q', 'Quit']},
 	reasonAgainst: () => undefined,
 	begin: quitOrAsk,
 	async perform({quit: quitNow}) {
@@ -20,7 +20,7 @@ export const quit = defineCommand<Confirmation<Pending>>({
 	Dialog: ({dialog: {waiting, isBusy}}) => (
 		<Confirm
 			title="Quit"
-			question="Leave the queue and quit?"
+			question={quitQuestion}
 			warning="Quitting leaves the queue. To keep waiting, use a shell: canhazgpu reserve"
 			isBusy={isBusy}
 		>

@@ -11,6 +11,18 @@ const Answer = ({letter, name}: {readonly letter: string; readonly name: string}
 	</KeyButton>
 );
 
+export const Question = ({children}: {readonly children: string}): ReactElement => (
+	<Box flexShrink={0}>
+		<Label tone="strong">{children} </Label>
+		<Answer letter="y" name="y" />
+		<Label tone="warning">/</Label>
+		<Answer letter="N" name="n" />
+	</Box>
+);
+
+/** The question before the monitor quits and its waiting requests leave the queue. */
+export const quitQuestion = 'Leave the queue and quit?';
+
 /** Width of the dialog if the question is about one thing. */
 const questionWidth = 66;
 
@@ -37,16 +49,7 @@ export function Confirm({title, question, warning, end, isBusy, isWide = false, 
 					{warning}
 				</Paragraph>
 			)}
-			{isBusy ? (
-				<Label tone="dim">asking the pool</Label>
-			) : (
-				<Box flexShrink={0}>
-					<Label tone="strong">{question} </Label>
-					<Answer letter="y" name="y" />
-					<Label tone="warning">/</Label>
-					<Answer letter="N" name="n" />
-				</Box>
-			)}
+			{isBusy ? <Label tone="dim">asking the pool</Label> : <Question>{question}</Question>}
 			<DialogGap />
 			<CommandText />
 		</DialogBox>

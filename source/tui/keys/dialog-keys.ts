@@ -77,6 +77,4 @@ export const otherDialogKeys: readonly IntentKey[] = [
 	{modes: ['options'], keys: ['left', '<'], intent: 'previous-choice', footer: ['Left Right', 'Change', 1]},
 	{modes: ['options'], keys: ['right', '>', ' '], intent: 'next-choice'},
 	{modes: ['options'], keys: ['escape', 'q'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
-
-	{modes: ['small'], keys: ['q'], intent: 'quit-now', footer: ['q', 'Quit']},
 ];

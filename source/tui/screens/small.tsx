@@ -1,9 +1,11 @@
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {smallest} from '../layout.js';
+import {Question, quitQuestion} from '../dialogs/confirm.js';
 import {Footer} from '../panels/footer.js';
 import {GpuTable} from '../panels/gpus/gpus-panel.js';
 import {Summary} from '../panels/summary.js';
+import {isQuitQuestion} from '../state/dialogs.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {FixedLabel, Label} from '../widgets/label.js';
 
@@ -11,6 +13,7 @@ import {FixedLabel, Label} from '../widgets/label.js';
 export function SmallScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isWaiting = useMonitor(({waits}) => waits.length > 0);
+	const isAsking = useMonitor(({dialog}) => isQuitQuestion(dialog));
 	const otherRows = 2 + (isWaiting ? 1 : 0);
 	return (
 		<>
@@ -18,11 +21,19 @@ export function SmallScreen(): ReactElement {
 			{rows > otherRows + 1 ? <GpuTable width={columns} height={rows - otherRows} /> : undefined}
 			{isWaiting && rows > 2 ? <Label tone="warning"> Quitting leaves the queue</Label> : undefined}
 			<Box height={1} flexShrink={0} overflow="hidden">
-				<FixedLabel tone="warning">
-					{' '}
-					need {smallest.columns}x{smallest.rows}, have {columns}x{rows}
-				</FixedLabel>
-				<Footer />
+				{isAsking ? (
+					<Box paddingLeft={1}>
+						<Question>{quitQuestion}</Question>
+					</Box>
+				) : (
+					<>
+						<FixedLabel tone="warning">
+							{' '}
+							need {smallest.columns}x{smallest.rows}, have {columns}x{rows}
+						</FixedLabel>
+						<Footer />
+					</>
+				)}
 			</Box>
 		</>
 	);

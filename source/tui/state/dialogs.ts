@@ -40,6 +40,10 @@ export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | Optio
 export const isAsking = (dialog: Dialog | undefined): dialog is AskingDialog =>
 	dialog !== undefined && !['help', 'output', 'process', 'columns', 'options'].includes(dialog.kind);
 
+/** Whether the dialog asks whether to leave the queue and quit. */
+export const isQuitQuestion = (dialog: Dialog | undefined): boolean =>
+	dialog?.kind === 'confirmation' && dialog.command === 'quit';
+
 export const formOf = <About extends Record<string, unknown>>(
 	command: string,
 	about: About,

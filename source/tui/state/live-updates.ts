@@ -7,12 +7,12 @@ import {recorded} from '../../core/live/utilization-history.js';
 import {holdingsIn} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';
 import {isOwnReturn, returnText} from '../../format/returns.js';
-import {shortDuration} from '../../format/text/durations.js';
 import {gpuList, gpuRanges} from '../../format/text/gpu-list.js';
 import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
 import {keyedProcesses} from './processes/state.js';
 import {tagOf} from './gpus/fold.js';
 import type {LiveUpdate} from './actions.js';
+import {clockText} from './clock.js';
 import {flashMs, mostEvents, type Handlers, type State} from './state.js';
 import type {Flash} from './messages.js';
 
@@ -53,35 +53,36 @@ const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number,
 	);
 
 /** Returns a message about reservations that end soon. Undefined if there are none. */
-function reminderFlash(ends: ReadonlyMap<number, number>, now: number): Flash | undefined {
+function reminderFlash(ends: ReadonlyMap<number, number>, state: State): Flash | undefined {
 	if (ends.size === 0) {
 		return undefined;
 	}
 
 	const gpus = ends.keys().toArray();
-	const left = Math.min(...ends.values()) - now;
 	return {
 		level: 'warning',
-		text: `your reservation of ${gpuList(gpus)} ends in ${shortDuration(left)}`,
+		text: `your reservation of ${gpuList(gpus)} ends at ${clockText(Math.min(...ends.values()), state)}`,
 		next: `canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --duration 1h`,
 		ends,
 	};
 }
 
 /** Shows reminders that were recorded since the last read, by this monitor or another program. Drops a shown reminder of reservations that have changed. */
-function flashAfterRead(
-	{snapshot: before, flash, settings: {requester}}: State,
-	snapshot: Snapshot,
-): Flash | undefined {
+function flashAfterRead(state: State, snapshot: Snapshot): Flash | undefined {
+	const {
+		snapshot: before,
+		flash,
+		settings: {requester},
+	} = state;
 	const known = before === undefined ? undefined : remindedIn(before, requester);
 	const reminded = remindedIn(snapshot, requester);
 	const fresh = new Map([...reminded].filter(([index, end]) => known?.get(index) !== end));
 	if (fresh.size > 0 || flash?.ends === undefined) {
-		return reminderFlash(fresh, snapshot.now) ?? flash;
+		return reminderFlash(fresh, state) ?? flash;
 	}
 
 	const unchanged = new Map([...flash.ends].filter(([index, end]) => reminded.get(index) === end));
-	return unchanged.size === flash.ends.size ? flash : reminderFlash(unchanged, snapshot.now);
+	return unchanged.size === flash.ends.size ? flash : reminderFlash(unchanged, state);
 }
 
 function withSnapshot(state: State, {snapshot, nowMs}: Update<'snapshot-arrived'>): State {

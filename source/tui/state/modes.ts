@@ -1,6 +1,7 @@
 /** Modes of the keyboard: in each mode, the same key can have another effect. Also the hints that the help and the footer show about a key. */
 import {isTooSmall} from '../layout.js';
 import {panelNames, type PanelName} from './panels/state.js';
+import {isQuitQuestion} from './dialogs.js';
 import type {State} from './state.js';
 import {promptOf} from './table/tables.js';
 
@@ -35,7 +36,7 @@ export const tableModes = ['gpus', 'processes', 'jobs'] as const satisfies reado
 export function modeOf(state: State): Mode {
 	const {dialog} = state;
 	if (isTooSmall(state)) {
-		return 'small';
+		return isQuitQuestion(dialog) ? 'confirmation' : 'small';
 	}
 
 	if (dialog === undefined) {

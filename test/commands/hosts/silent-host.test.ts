@@ -80,27 +80,28 @@ describe('on a terminal, while the other host is silent,', () => {
 		await Promise.all([reserve.close(), release.close()]);
 	});
 
-	test
-		.runIf(isLong)
-		.concurrent('the password prompt of ssh is not interrupted by a message or a time limit', async () => {
-			const terminal = openTerminal(
+	test.runIf(isLong).concurrent.each([
+		['reserve --on quiet --nonblock', 13_000],
+		['release --on quiet', 35_000],
+	])('the password prompt of ssh for %s is not interrupted by a message or a time limit', async (words, silentMs) => {
+		const terminal = openTerminal(
+			'sh',
+			[
+				'-c',
+				String.raw`mkdir -p asking && printf '#!/bin/sh\nstty -echo; printf "password: "; read -r word; stty echo; exit 9\n' >asking/ssh && chmod +x asking/ssh && PATH=$PWD/asking:$PATH exec "$@"`,
 				'sh',
-				[
-					'-c',
-					String.raw`mkdir -p asking && printf '#!/bin/sh\nstty -echo; printf "password: "; read -r word; stty echo; exit 9\n' >asking/ssh && chmod +x asking/ssh && PATH=$PWD/asking:$PATH exec "$@"`,
-					'sh',
-					starter,
-					...starterText,
-					...'reserve --on quiet --nonblock'.split(' '),
-				],
-				{columns: 100, rows: 24, cwd: here.home, environment: here.environment},
-			);
-			await terminal.waitFor('password:');
-			await expect(terminal.waitFor('waiting for', 13_000)).rejects.toThrow('did not show');
-			terminal.write('secret\r');
-			expect(await terminal.exit).toMatchObject({exitCode: 9});
-			await terminal.close();
-		});
+				starter,
+				...starterText,
+				...words.split(' '),
+			],
+			{columns: 100, rows: 24, cwd: here.home, environment: here.environment},
+		);
+		await terminal.waitFor('password:');
+		await expect(terminal.waitFor(/waiting for|Error/v, silentMs)).rejects.toThrow('did not show');
+		terminal.write('secret\r');
+		expect(await terminal.exit).toMatchObject({exitCode: 9});
+		await terminal.close();
+	});
 });
 
 describe('filterMarker', () => {

@@ -40,6 +40,17 @@ test('status and completion send no password to a recorded Redis that the config
 	expect(heard).not.toMatch(/S3cret|AUTH|HELLO/v);
 });
 
+test('status and admin name the file that records an unreachable Redis, and what to do if the pool has moved', async () => {
+	const box = newBox();
+	const file = record(box, {port: 1});
+	const problem = `Error: Cannot reach Redis at 127.0.0.1:1: connection refused\nIs redis-server running there? ${file} names that Redis. If the pool has moved, remove that file as root, and repeat canhazgpu admin with the new address.`;
+	expect(await box.run('status')).toEqual({exitCode: 4, stdout: '', stderr: `${problem}\n`});
+	const {stderr} = await box.run('admin --gpus 2 --provider fake');
+	expect(stderr).toContain(problem);
+	const named = await box.run('status', {CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: '1'});
+	expect(named.stderr).not.toContain(file);
+});
+
 slowTest(
 	'after the config file gets the settings from the hint, status sends the password to the recorded Redis',
 	async () => {

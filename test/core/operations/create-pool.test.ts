@@ -96,6 +96,29 @@ test('createPool with force replaces an unreadable pool', async () => {
 	});
 });
 
+test('createPool with force never replaces an unreadable pool in Redis whose owner is another machine or unknown', async () => {
+	const world = await createTestWorld();
+	const store = {...world.store, kind: 'redis' as const};
+	const other = {...world.host, machineId: 'machine-2', bootId: 'boot-2'};
+	const forced = {gpuCount: 4, provider: 'fake', force: true} as const;
+	const damaged = {...world.memory.state.pool, gpuCount: 'many'};
+	world.memory.state.pool = damaged;
+	await expect(createPool({...world, store, host: other}, forced)).rejects.toMatchObject({
+		code: 'wrong-machine',
+		message: expect.stringContaining('belongs to another machine (machine-1)') as string,
+	});
+	expect(world.memory.state.pool).toEqual(damaged);
+	const unknown = {...world.memory.state.pool, machine: 'not JSON'};
+	world.memory.state.pool = unknown;
+	await expect(createPool({...world, store}, forced)).rejects.toMatchObject({
+		code: 'pool-garbage',
+		hint: expect.stringContaining('Nothing was changed, because it is unknown which machine owns the pool. ') as string,
+	});
+	expect(world.memory.state.pool).toEqual(unknown);
+	world.memory.state.pool = damaged;
+	expect(await createPool({...world, store}, forced)).toMatchObject({pool: {machine: {id: 'machine-1'}}});
+});
+
 test.each([0, -1, 1.5, NaN, 1025])('createPool rejects a pool of %d GPUs', async (gpuCount) => {
 	const world = await createTestWorld();
 	await expect(createPool(world, {gpuCount, provider: 'fake', force: true})).rejects.toMatchObject({exitCode: 2});

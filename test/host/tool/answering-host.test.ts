@@ -27,3 +27,20 @@ test('watchAnswer ignores that ssh has ended just before its time limit', async 
 	await sleep(1200);
 	end(undefined);
 });
+
+test('watchAnswer limits the time of the command from the answer of the host', async () => {
+	const child = spawn('sleep', ['60']);
+	const answerMs = performance.now() + 3500;
+	const reason = await watchAnswer(
+		{
+			host: 'far',
+			job: {process: {pid: child.pid!}, ended: once(child, 'exit')},
+			hasTerminal: false,
+			hasAnswered: () => performance.now() >= answerMs,
+			remark: () => undefined,
+		},
+		{connectMs: undefined, commandMs: 1000},
+	);
+	expect(reason).toBe('far: the command there did not end within 1 s, but may have taken effect');
+	expect(performance.now()).toBeGreaterThan(answerMs + 990);
+});

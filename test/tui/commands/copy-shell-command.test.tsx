@@ -23,7 +23,7 @@ test('Ctrl-Y copies the shell command for the values typed into a form, and keep
 	await session.press(ctrlY);
 	await session.shows('OK Copied the command (if your terminal allows OSC 52)');
 	await session.shows('$ canhazgpu reserve --gpus 1 --duration 2h');
-	expect(session.written()).toContain(copied('canhazgpu reserve --gpus 1 --duration 2h'));
+	expect(session.written()).toContain(copied('canhazgpu reserve --gpus 1 --duration 2h --nonblock'));
 });
 
 test('Ctrl-Y in a yes-or-no dialog copies the shell command and does not answer the dialog', async () => {

@@ -187,7 +187,7 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 			'Reserve GPUs on box-1',
 			'That host decides, as if you had typed the command there.',
 			'> Duration  1h          how long',
-			'$ canhazgpu reserve --on box-1 --gpus 1 --duration 1h',
+			'$ canhazgpu reserve --on box-1 --gpus 1 --duration 1h --nonblock',
 		],
 	],
 ])('the dialog of %s', (_, dialog, expected) => {

@@ -97,7 +97,7 @@ test('the key r on Slurm offers to wait if no GPUs are free now', async () => {
 	await session.press('r', keys.enter);
 	await session.shows(noneNowError().message);
 	await session.shows('w waits for them in the queue');
-	expect(session.screen()).not.toContain('--nonblock');
+	expect(session.screen()).not.toContain('leave out --nonblock');
 });
 
 test("the queue panel shows Slurm's reason for waiting as a sentence", async () => {

@@ -6,16 +6,16 @@ import {createBox} from '../_world.js';
 const box = await createBox(1);
 const reminder = {
 	level: 'warning',
-	text: 'your reservation of GPU 6 ends in 9m',
+	text: 'your reservation of GPU 6 ends at 14:41',
 	next: 'canhazgpu extend --gpu-ids 6 --duration 1h',
 } as const;
 const command = 'canhazgpu release --gpu-ids 6';
 const next = 'canhazgpu status';
 
 test.each([
-	['all of a reminder', 100, reminder, ['WARN your reservation of GPU 6 ends in 9m', `$ ${reminder.next}`]],
-	['a reminder without its command', 80, reminder, ['WARN your reservation of GPU 6 ends in 9m', 'v Whole']],
-	['a reminder without its command', 60, reminder, ['WARN your reservation of GPU 6 ends in 9m', 'v Whole']],
+	['all of a reminder', 100, reminder, ['WARN your reservation of GPU 6 ends at 14:41', `$ ${reminder.next}`]],
+	['a reminder without its command', 80, reminder, ['WARN your reservation of GPU 6 ends at 14:41', 'v Whole']],
+	['a reminder without its command', 60, reminder, ['WARN your reservation of GPU 6 ends at 14:41', 'v Whole']],
 	['both commands', 80, {level: 'ok', text: 'done', next, command}, ['OK done', `$ ${next}`, `$ ${command}`]],
 	['the next command', 60, {level: 'ok', text: 'done', next, command}, ['OK done', `$ ${next}`]],
 	['no equivalent command', 40, {level: 'ok', text: 'it is done', command}, ['OK it is done']],

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {Summary} from '../../../source/tui/panels/summary.js';
+import {TotalsLine} from '../../../source/tui/panels/shared/totals-line.js';
 import {splitReading} from '../../_helpers/mig-box.js';
 import {stateOf, textOf} from '../_harness.js';
 import {busy, createBox, gpuReading, lease, sceneTime, waiter} from '../_world.js';
@@ -33,6 +34,25 @@ test.each([
 		expect(line).toMatch(/^ Free .*Queue \d+$/v);
 		expect(line.match(/Util|Mem|Power/gv) ?? []).toHaveLength((line.match(/\d(?:%|G|kW)/gv) ?? []).length);
 	}
+});
+
+test('the summary shows counts of two digits in every state in 60 columns', async () => {
+	const state = await stateOf(await boxOf(12, 4, 10), {columns: 60, rows: 24});
+	const counts = {mine: 10, others: 10, drained: 10, unreserved: 10, errors: 10};
+	const line = textOf(
+		state,
+		<TotalsLine
+			columns={60}
+			isRoomy={false}
+			isScanned
+			free={{whole: 10, split: 10}}
+			counts={counts}
+			always={[]}
+			loads={[{least: 0, loads: []}]}
+			waiting={10}
+		/>,
+	);
+	expect(line.trim()).toBe('Free 10 +10 MIG Mine 10 Oth 10 Drain 10 Unr 10 Err 10 Q 10');
 });
 
 test.each([

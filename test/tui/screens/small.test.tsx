@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {SmallScreen} from '../../../source/tui/screens/small.js';
+import {ask} from '../../../source/tui/state/dialogs.js';
 import {drawn} from '../_drawn.js';
 import {stateOf} from '../_harness.js';
 import {createScene} from '../_world.js';
@@ -29,4 +30,10 @@ test('SmallScreen with one line shows only the size that is needed', async () =>
 test('SmallScreen warns that quitting leaves the queue', async () => {
 	const waits = [{id: 'w'}];
 	expect((await screen(50, 6, {waits})).split('\n').slice(-2)[0]).toBe(' Quitting leaves the queue');
+});
+
+test('SmallScreen shows the question of q in its last line', async () => {
+	const more = {waits: [{id: 'w'}], dialog: ask('quit', {waiting: 1})};
+	expect((await screen(50, 6, more)).split('\n').at(-1)).toBe(' Leave the queue and quit? y/N');
+	expect((await screen(50, 1, more)).trim()).toBe('Leave the queue and quit? y/N');
 });

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {release} from '../../../source/tui/commands/reservations/release.js';
-import {reserve} from '../../../source/tui/commands/reserve/reserve.js';
+import {reserve, wait} from '../../../source/tui/commands/reserve/reserve.js';
 import {reservationOf, type ReserveForm} from '../../../source/tui/commands/reserve/form.js';
 import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, lease, run} from '../_world.js';
@@ -121,7 +121,7 @@ test('requirements typed in the reserve form appear in the request and in the eq
 		need: {minMemoryMiB: 38_146, models: ['h100'], nvlink: true},
 	});
 	expect(reserve.shellCommand!(form, {account: 'alice', uid: 1, label: 'alice'})).toBe(
-		'canhazgpu reserve --gpus 2 --min-memory 40G --model h100 --nvlink --duration 8h',
+		'canhazgpu reserve --gpus 2 --min-memory 40G --model h100 --nvlink --duration 8h --nonblock',
 	);
 	const wrong = await typed('40')();
 	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is unknown, or contradicts another word');
@@ -139,7 +139,14 @@ test('the equivalent command of a form quotes text for the shell and includes a 
 	);
 	const {dialog} = open;
 	expect(reserve.shellCommand!(dialog as ReserveForm, {account: 'alice', uid: 1, label: 'team a'})).toBe(
-		String.raw`canhazgpu reserve --gpus 1 --duration 8h --note '$(rm -rf ~) "it'\''s"' --force --user 'team a'`,
+		String.raw`canhazgpu reserve --gpus 1 --duration 8h --note '$(rm -rf ~) "it'\''s"' --force --user 'team a' --nonblock`,
+	);
+});
+
+test('the equivalent command of the key w waits', async () => {
+	const {dialog} = after(await stateWith(), pressing(wait));
+	expect(reserve.shellCommand!(dialog as ReserveForm, {account: 'alice', uid: 1, label: 'alice'})).toBe(
+		'canhazgpu reserve --gpus 1 --duration 8h',
 	);
 });
 

@@ -21,7 +21,7 @@ const reminded = lease('alice', {expiryTime: end, remindedOf: end});
 test('top reminds the holder that a reservation ends soon, with the command to extend', async () => {
 	expect(await flashAfter([quiet, quiet], [reminded, reminded])).toMatchObject({
 		level: 'warning',
-		text: 'your reservation of GPUs 0,1 ends in 9m',
+		text: 'your reservation of GPUs 0,1 ends at 14:41',
 		next: 'canhazgpu extend --gpu-ids 0,1 --duration 1h',
 	});
 });
@@ -29,7 +29,7 @@ test('top reminds the holder that a reservation ends soon, with the command to e
 test('the reminder for many GPUs shows them as a range', async () => {
 	const many = (one: Lease) => [one, one, one, one];
 	expect(await flashAfter(many(quiet), many(reminded))).toMatchObject({
-		text: 'your reservation of GPUs 0-3 ends in 9m',
+		text: 'your reservation of GPUs 0-3 ends at 14:41',
 		next: 'canhazgpu extend --gpu-ids 0-3 --duration 1h',
 	});
 });
@@ -59,7 +59,7 @@ describe('the shown reminder of top', () => {
 		session = startMonitor(box, {size: {columns: 140, rows: 32}});
 		await session.shows(/> 0 +Mine/v);
 		await box.write({kind: 'lease', index: 0, lease: reminded}, {kind: 'lease', index: 1, lease: reminded});
-		await session.shows('WARN your reservation of GPUs 0,1 ends in');
+		await session.shows('WARN your reservation of GPUs 0,1 ends at');
 		return [box, session];
 	}
 
@@ -79,7 +79,7 @@ describe('the shown reminder of top', () => {
 		await box.write({kind: 'lease', index: 0, lease: later});
 		await expect.poll(() => session!.store.getState().flash?.text).toContain('GPU 0 ');
 		await press('alice', keys.enter);
-		await shows('WARN your reservation of GPU 0 ends in');
+		await shows('WARN your reservation of GPU 0 ends at');
 	});
 
 	test('does not hide the message about an unknown key', async () => {
@@ -96,10 +96,10 @@ describe('the shown reminder of top', () => {
 		};
 
 		const both = await read(state, {0: reminded, 1: reminded});
-		expect(both.flash?.text).toBe('your reservation of GPUs 0,1 ends in 9m');
+		expect(both.flash?.text).toBe('your reservation of GPUs 0,1 ends at 14:41');
 		const extended = lease('alice', {expiryTime: end + 3600, remindedOf: end});
 		const one = await read(both, {0: extended, 1: reminded});
-		expect(one.flash?.text).toBe('your reservation of GPU 1 ends in 9m');
+		expect(one.flash?.text).toBe('your reservation of GPU 1 ends at 14:41');
 		expect((await read(one, {0: extended, 1: reminded})).flash).toBe(one.flash);
 		expect((await read(one, {0: extended})).flash).toBeUndefined();
 	});

@@ -1,7 +1,14 @@
 import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
-import {checkPoolSize, planPool, planPoolReset, requirePool, requireReplaceable} from '../../rules/pool/pool.js';
+import {
+	checkPoolSize,
+	planPool,
+	planPoolReset,
+	requirePool,
+	requireReplaceable,
+	requireReplaceableGarbage,
+} from '../../rules/pool/pool.js';
 import {emptyPlan, type Plan, type Write} from '../../model/plan.js';
 import type {World} from '../../model/ports.js';
 import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
@@ -27,9 +34,22 @@ export type PoolMade = {
 
 type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
 
+/** Throws if replacing the pool could end reservations of another machine. */
+export async function checkReplaceable({store, host}: Pick<World, 'store' | 'host'>): Promise<void> {
+	try {
+		requireReplaceable((await store.read()).pool, host, store);
+	} catch (error) {
+		if (!hasCode(error, 'pool-garbage')) {
+			throw error;
+		}
+
+		requireReplaceableGarbage(error, host, store);
+	}
+}
+
 /** Reads the pool, and returns whether its keys were invalid. If `replacement` is given, overwrites invalid keys before the read. */
 async function readEvenGarbage(
-	{store}: PoolCreation,
+	{store, host}: PoolCreation,
 	replacement: Pool | undefined,
 	change: string | undefined,
 ): Promise<{readonly snapshot: Snapshot; readonly wasGarbage: boolean}> {
@@ -40,6 +60,7 @@ async function readEvenGarbage(
 			throw error;
 		}
 
+		requireReplaceableGarbage(error, host, store);
 		// Writes only the size and the provider, so that the leases can be read and then ended properly, with usage and audit records.
 		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
 		return {snapshot: await store.read({change}), wasGarbage: true};

@@ -88,13 +88,13 @@ export function planPoolReset(
 	};
 }
 
-function isOfAnotherMachine({machine}: Pool, host: Host): boolean {
+function isOfAnotherMachine({machine}: Pick<Pool, 'machine'>, host: Host): boolean {
 	// In a container, the machine id differs from the id of the host machine, but the boot id is the same. Two unknown boot ids count as different.
 	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
 	return machine !== undefined && machine.id !== host.machineId && !isSameBoot;
 }
 
-const ofAnotherMachine = ({machine}: Pool, location: string, hint: string): CanhazgpuError =>
+const ofAnotherMachine = ({machine}: Pick<Pool, 'machine'>, location: string, hint: string): CanhazgpuError =>
 	new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine!.id})`, {hint});
 
 /** Returns the pool. Throws `no-pool`, or `wrong-machine` if the pool belongs to another machine or has moved to another store. */
@@ -138,7 +138,7 @@ Throws `wrong-machine` if replacing the pool could end reservations of another m
 another machine is an earlier id of this one.
 */
 export function requireReplaceable(
-	pool: Pool | undefined,
+	pool: Pick<Pool, 'machine'> | undefined,
 	host: Host,
 	{kind, location, shell}: Pick<Store, 'kind' | 'location' | 'shell'>,
 ): void {
@@ -149,6 +149,23 @@ export function requireReplaceable(
 			`Nothing was changed. Create the pool of ${host.hostname} (${host.machineId}) in a database of its own: --redis-db N. If only this machine uses the pool and its id has changed, take the pool over with its reservations: ${shell} del canhazgpu:machine`,
 		);
 	}
+}
+
+/** Throws like {@link requireReplaceable} for a pool that cannot be read, and `pool-garbage` if the owner of a pool in Redis is unknown. */
+export function requireReplaceableGarbage(
+	garbage: CanhazgpuError,
+	host: Host,
+	store: Pick<Store, 'kind' | 'location' | 'shell'>,
+): void {
+	const owner = garbage.details as Pick<Pool, 'machine'> | undefined;
+	if (owner === undefined && store.kind === 'redis') {
+		throw new CanhazgpuError('pool-garbage', garbage.message, {
+			hint: `Nothing was changed, because it is unknown which machine owns the pool. ${garbage.hint}`,
+			cause: garbage,
+		});
+	}
+
+	requireReplaceable(owner, host, store);
 }
 
 /** Throws `wrong-machine` if a clone of this machine uses the pool, because both would take each other's GPUs. Not called before a release. */

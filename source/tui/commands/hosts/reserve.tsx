@@ -111,7 +111,7 @@ export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
 	...byHost({own: reserve, reasonAgainst: () => undefined, open: (line, state) => formFor(line, state)}),
 	shellCommand: (form, requester) =>
-		shellCommand(['canhazgpu', 'reserve', '--on', form.host, ...flagsOf(form, requester)]),
+		shellCommand(['canhazgpu', 'reserve', '--on', form.host, ...flagsOf(form, requester), '--nonblock']),
 	async perform(context, form, willWait) {
 		// Throws for invalid input before anything is sent to the host.
 		const reservation = reservationOf(form);

@@ -137,7 +137,8 @@ export const reserve = defineCommand<ReserveForm>({
 	},
 	reasonAgainst: reasonAgainstChange,
 	open: (state) => reserveForm(state, false),
-	shellCommand: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...flagsOf(form, requester)]),
+	shellCommand: (form, requester) =>
+		shellCommand(['canhazgpu', 'reserve', ...flagsOf(form, requester), ...(form.willWait ? [] : ['--nonblock'])]),
 	async perform(context, form, willWait) {
 		const {world, store} = context;
 		const reservation = reservationOf(form);

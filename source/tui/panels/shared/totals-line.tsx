@@ -18,6 +18,8 @@ type Wording = Omit<CountsProperties, 'free' | 'counts' | 'isScanned'> & {
 	readonly gap: number;
 	/** The number of GPUs in all states. */
 	readonly total?: number;
+	/** The word for the queue. Defaults to `Queue`. */
+	readonly queue?: string;
 };
 
 export type LoadChoice = {
@@ -60,15 +62,17 @@ export function TotalsLine({
 		{wording: 'short', always, total, gap: 2},
 		{wording: 'short', always: [], total, gap: 2},
 		{wording: 'shortest', always: [], gap: 1},
+		{wording: 'shortest', always: [], gap: 1, queue: 'Q'},
 	];
 	const choices = wordings.flatMap((wording) =>
 		loads
 			.filter(({least}) => columns >= least)
 			.map(({loads: some}) => ({wording, shown: some.filter((load) => load !== undefined)})),
 	);
+	const queueWord = ({queue = 'Queue'}: Wording): string => queue;
 	const fits = ({wording, shown}: (typeof choices)[number]): boolean => {
 		const left = countTexts({free, counts, isScanned, ...wording}).map((text) => widthOf(text));
-		const right = [...shown.map((load) => loadWidth(load)), widthOf(`Queue ${waiting}`)];
+		const right = [...shown.map((load) => loadWidth(load)), widthOf(`${queueWord(wording)} ${waiting}`)];
 		const totals = wording.total === undefined ? [] : [widthOf(totalText(wording.total))];
 		// Adds a blank at each end of the line and between the two parts.
 		return widthWith(wording.gap, [...left, ...totals]) + widthWith(wording.gap, right) + 3 <= columns;
@@ -89,7 +93,7 @@ export function TotalsLine({
 					{shown.map((load) => (
 						<TotalLoad key={load.word} {...load} />
 					))}
-					<Count word="Queue" count={waiting} tone="strong" />
+					<Count word={queueWord(wording)} count={waiting} tone="strong" />
 				</>
 			}
 		/>
