@@ -60,6 +60,15 @@ test('run --detach prints the id if the store fails when the job gets its wrappe
 	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
 });
 
+test('a job starts after an outage in which its background process first connects', async () => {
+	const scene = await setScene();
+	const {box, proxy, byProxy} = scene;
+	proxy.failAt('"state":"pending"', {forMs: 6000, isAnswered: true});
+	expect(await box.run('run --detach -q -- true', byProxy)).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'completed', starts: 1}]);
+});
+
 test('run --detach that is interrupted prints the id and cancels the jobs of the array that have not started', async () => {
 	const scene = await setScene();
 	const {box} = scene;

@@ -1,5 +1,6 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
 import process from 'node:process';
+import {persist} from '../../../core/operations/jobs/await-start.js';
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
 import {isTransient} from '../../../core/operations/waiting/waiter.js';
 import {worldVia} from '../../../core/operations/world-via.js';
@@ -128,10 +129,16 @@ async function runOnce(
 export async function runDetached(app: App, input: Input, request: RunRequest, ticket: Ticket): Promise<number> {
 	// Each waiting job has a process like this one, so the process must stay small.
 	keepHeapSmall();
-	const world = await app.open({keepReconnecting: true});
 	const interruption = app.interruption();
 	const over = new AbortController();
+	let world: OpenWorld | undefined;
 	try {
+		// The outage of the store can begin after the job was submitted and before this process first connects.
+		world = await persist(app, async () => app.open({keepReconnecting: true}), interruption.signal);
+		if (world === undefined) {
+			return interruption.exitCode();
+		}
+
 		const {sizeOfLog} = await app.loadDetaching();
 		const keeper = await takeJob(world, ticket, interruption.signal);
 		if (keeper === undefined) {
@@ -174,6 +181,6 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 	} finally {
 		over.abort();
 		interruption.end();
-		await world.close().catch(() => undefined);
+		await world?.close().catch(() => undefined);
 	}
 }
