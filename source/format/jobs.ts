@@ -173,3 +173,9 @@ export function detachedJson(jobs: readonly Job[]) {
 		jobs: jobs.map((job) => jobIdOf(job)),
 	};
 }
+
+/** Reports jobs that were cancelled because a signal interrupted the command that submitted them. */
+export const interruptedText = (notStarted: number, count: number): string =>
+	count === 1
+		? 'Interrupted: the job was cancelled before it started'
+		: `Interrupted: ${notStarted} of ${count} jobs were cancelled before they started. To see which: canhazgpu jobs`;

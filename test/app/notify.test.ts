@@ -156,6 +156,10 @@ test.each<[Notice, string]>([
 		{kind: 'job-ended', account: own, gpus: [0], exitCode: 124, seconds: 60, isTimedOut: true, isAsked: true},
 		'your job on GPU 0 reached its time limit after 1m with exit code 124',
 	],
+	[
+		{kind: 'job-ended', account: own, gpus: [], jobId: '7_2', note: 'eval', problem: 'job 6 failed', isAsked: true},
+		'your job 7_2 (eval) did not start: job 6 failed',
+	],
 ])('the notice for %o says what happened and what to do', async (notice, text) => {
 	const {program, writeOwn, load, sent} = place();
 	writeOwn({command: program('out'), terminals: false, events: ['squatter']});

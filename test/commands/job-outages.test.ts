@@ -60,6 +60,15 @@ test('run --detach prints the id if the store fails when the job gets its wrappe
 	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
 });
 
+test('a job starts after an outage in which its background process first connects', async () => {
+	const scene = await setScene();
+	const {box, proxy, byProxy} = scene;
+	proxy.failAt('"state":"pending"', {forMs: 6000, isAnswered: true});
+	expect(await box.run('run --detach -q -- true', byProxy)).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'completed', starts: 1}]);
+});
+
 test('run --detach that is interrupted prints the id and cancels the jobs of the array that have not started', async () => {
 	const scene = await setScene();
 	const {box} = scene;
@@ -75,6 +84,30 @@ test('run --detach that is interrupted prints the id and cancels the jobs of the
 	expect(cancelled).toHaveLength(Number(count));
 	expect(cancelled[0]).toMatchObject({reason: 'its submission was interrupted'});
 	expect(await box.run('cancel 1')).toMatchObject({exitCode: 0});
+});
+
+test.each([
+	['run --detach', 'run --detach -q -- sleep 600', '1\n'],
+	['retry', 'retry 1', ''],
+])('%s that is interrupted while it stores the job cancels the job', async (command, words, printed) => {
+	const {box, proxy, byProxy} = await setScene();
+	if (command === 'retry') {
+		expect(await box.run('run --detach -q -- false')).toMatchObject({exitCode: 0});
+		expect(await box.run('wait 1')).toMatchObject({exitCode: 1});
+	}
+
+	proxy.failAt('"state":"pending"', {forMs: 2000, isAnswered: false});
+	const submission = start(box, words, byProxy);
+	const store = await openStoreOf(box);
+	const states = async () => soundJobs(await store.readJobs()).map(({state}) => state);
+	await eventually(async () => (await states()).includes('pending'));
+	submission.kill('SIGINT');
+	expect(await submission.ended).toMatchObject({
+		exitCode: 130,
+		stdout: printed,
+		stderr: 'Interrupted: the job was cancelled before it started\n',
+	});
+	expect(await states()).toEqual(['cancelled']);
 });
 
 test('the wrapper of a short job exits after an outage that begins with the job', async () => {

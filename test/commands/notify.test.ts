@@ -141,6 +141,42 @@ test('run --notify reports the end of a job without exposing the URL to other pr
 	expect(stdout).not.toContain(token);
 });
 
+test('run --detach --notify reports a job that never starts', async () => {
+	const box = await createBox();
+	const {urlOf, heard} = await startChatServer();
+	configure(box, {to: [`webhook:${urlOf('webhook')}`]});
+	const notices = () =>
+		heard('webhook').map((body) => {
+			const {text, reason, gpu_ids: gpus} = JSON.parse(body) as Readonly<Record<string, unknown>>;
+			return {text, reason, gpus};
+		});
+	const told = (id: number, reason: string) => ({
+		text: `canhazgpu on ${hostname}: your job ${id} did not start: ${reason}`,
+		reason,
+		gpus: [],
+	});
+	const submit = async (words: string) => {
+		expect(await box.run(`run --detach --notify -q ${words}`)).toMatchObject({exitCode: 0});
+	};
+
+	await submit('--begin 1h -- true');
+	await submit('--after 1 -- true');
+	expect(await box.run('cancel 1')).toMatchObject({exitCode: 0});
+	await eventually(() => notices().length === 2);
+	expect(notices()).toEqual(
+		expect.arrayContaining([told(1, `cancelled by ${account}`), told(2, 'job 1 was cancelled')]),
+	);
+
+	await submit('--nonblock --gpu-ids 0 -- true');
+	await box.run('wait 3');
+	expect(notices()).toHaveLength(3);
+
+	expect(await box.run('reserve --gpu-ids 0')).toMatchObject({exitCode: 0});
+	await submit('--nonblock --gpu-ids 0 -- true');
+	await eventually(() => notices().length === 4);
+	expect(notices()[3]).toMatchObject({text: expect.stringMatching(/your job 4 did not start: .+/v) as unknown});
+});
+
 /** Returns the command line of a process, or an empty text if the process has ended. */
 function readCommandLine(pid: string): string {
 	try {

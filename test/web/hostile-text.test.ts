@@ -86,6 +86,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		mig: undefined,
 		partialQueueId,
 		leaseId: word('lease id'),
+		children: [{pid: 12, startTicks: 1}],
 		machine: word('machine'),
 		bootId: word('boot id'),
 		holder: {pid: 1},

@@ -27,7 +27,7 @@ export const createOwnJobs = (app: App): OwnJobs => ({
 				remarks.push(words);
 			},
 		};
-		await startAgain(remarking, world, requester, [id]);
+		await startAgain(remarking, world, requester, {ids: [id]});
 		return remarks;
 	},
 });

@@ -1,4 +1,5 @@
 import type {Command} from '../../command-line/command.js';
+import {interruptedText} from '../../format/jobs.js';
 import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
 import {withWorld} from '../shared/with-world.js';
 import {jobIdsOf} from './job-words.js';
@@ -27,8 +28,20 @@ export const retry: Command = {
 		}
 
 		return withWorld(app, {keepReconnecting: true}, async (world) => {
-			app.print(startedText(await startAgain(app, world, app.requester(undefined), ids)));
-			return 0;
+			const interruption = app.interruption();
+			try {
+				const {signal} = interruption;
+				const again = await startAgain(app, world, app.requester(undefined), {ids, signal});
+				if (again.notStarted === 0) {
+					app.print(startedText(again.ids));
+				} else {
+					app.remark(interruptedText(again.notStarted, again.ids.length));
+				}
+
+				return signal.aborted ? interruption.exitCode() : 0;
+			} finally {
+				interruption.end();
+			}
 		});
 	},
 };

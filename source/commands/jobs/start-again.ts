@@ -5,15 +5,23 @@ import {retryJobs} from '../../core/operations/jobs/jobs.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {startWrappers} from '../shared/detached/start-wrappers.js';
 
-/** Starts ended jobs again, with the environment variables of this process. Returns their ids. */
+type AgainOptions = {readonly ids: readonly string[]; readonly signal?: AbortSignal};
+
+type Again = {
+	readonly ids: readonly string[];
+	/** How many of the jobs were cancelled before they started, because the signal was aborted. */
+	readonly notStarted: number;
+};
+
+/** Starts ended jobs again, with the environment variables of this process. */
 export async function startAgain(
 	app: App,
 	world: EngineWorld,
 	requester: Requester,
-	ids: readonly string[],
-): Promise<readonly string[]> {
+	{ids, signal}: AgainOptions,
+): Promise<Again> {
 	if (world.engine !== undefined) {
-		return world.engine.jobs.retry(requester, ids);
+		return {ids: await world.engine.jobs.retry(requester, ids), notStarted: 0};
 	}
 
 	const detaching = await app.loadDetaching();
@@ -24,6 +32,6 @@ export async function startAgain(
 		ids,
 		({words, directory, seal}) => seal === detaching.seal([words, directory]),
 	);
-	await startWrappers(app, world, jobs, {isNewLog: false});
-	return jobs.map((job) => jobIdOf(job));
+	const notStarted = await startWrappers(app, world, jobs, {isNewLog: false, signal});
+	return {ids: jobs.map((job) => jobIdOf(job)), notStarted};
 }

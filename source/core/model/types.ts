@@ -143,6 +143,8 @@ export type Lease = Held & {
 	/** Id of the whole grant, checked by every later change. Absent in records of the Go program. */
 	readonly leaseId?: string;
 	readonly job?: ProcessIdentity;
+	/** Further processes that keep the GPUs, in the namespaces of `job`. Set when `run --wait-children` waits for them. */
+	readonly children?: readonly LeftProcess[];
 };
 
 export type LeftProcess = {readonly pid: number; readonly startTicks: number};

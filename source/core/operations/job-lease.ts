@@ -119,11 +119,19 @@ export async function awaitJobLease(
 	}
 }
 
-/** Adds the job's process and model to the lease. After the next heartbeat has stored both, the job keeps its lease even if the wrapper is killed. */
-export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
+/** Adds the job's processes and model to the lease. After the next heartbeat has stored them, the job keeps its lease even if the wrapper is killed. */
+export const withJob = (
+	jobLease: JobLease,
+	job: ProcessIdentity,
+	model?: string,
+	children?: readonly LeftProcess[],
+): JobLease => ({
 	...jobLease,
 	leases: new Map(
-		Array.from(jobLease.leases, ([key, part]) => [key, {...part, lease: {...part.lease, job, model}}] as const),
+		Array.from(
+			jobLease.leases,
+			([key, part]) => [key, {...part, lease: {...part.lease, job, model, children}}] as const,
+		),
 	),
 });
 
@@ -159,10 +167,10 @@ const isOfPart = (holding: HeldPart, part: HeldPart): boolean =>
 
 /** Returns the lease to write, with a new heartbeat. Adds fields that the Go program has dropped. */
 function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
-	const {job, model, unknownFields} = own;
+	const {job, children, model, unknownFields} = own;
 	return lease.leaseId === undefined
 		? withHeartbeat({...own, unknownFields: lease.unknownFields ?? unknownFields}, now)
-		: withHeartbeat({...lease, job, model: lease.model ?? model}, now);
+		: withHeartbeat({...lease, job, children, model: lease.model ?? model}, now);
 }
 
 const isDue = (lease: Lease, own: Lease, now: number): boolean =>

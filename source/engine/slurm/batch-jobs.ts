@@ -6,7 +6,6 @@ import type {Requester} from '../../core/model/types.js';
 import {isRoot} from '../../core/rules/leases/ownership.js';
 import {maskSecrets} from '../../core/rules/processes/secrets.js';
 import {recentSeconds, type JobRow} from '../../core/rules/jobs/rows.js';
-import {rangeNumbers} from './answers/host-list.js';
 import {shellExitCode, type SlurmJob} from './answers/jobs.js';
 import type {Cluster, ClusterConfig} from './cluster.js';
 
@@ -57,13 +56,24 @@ function rowOf(job: SlurmJob, account: string): JobRow {
 	};
 }
 
+/** Whether tasks in Slurm's notation, such as `1,4-7%2` or `0-20:5`, contain this index. */
+const hasTask = (tasks: string, index: number): boolean =>
+	tasks
+		.replace(/%\d+$/v, '')
+		.split(',')
+		.some((range) => {
+			const {
+				first,
+				last = first,
+				step = '1',
+			} = /^(?<first>\d{1,9})(?:-(?<last>\d{1,9})(?::(?<step>\d{1,9}))?)?$/v.exec(range)?.groups ?? {};
+			return index >= Number(first) && index <= Number(last) && (index - Number(first)) % Number(step) === 0;
+		});
+
 /** Returns the index if the id names one task of an array whose pending tasks are listed together. */
 function pendingTaskOf({array}: SlurmJob, id: string): number | undefined {
 	const {arrayId, index} = /^(?<arrayId>\d{1,10})_(?<index>\d{1,9})$/v.exec(id)?.groups ?? {};
-	const isListed =
-		array?.isOne === false &&
-		String(array.id) === arrayId &&
-		rangeNumbers(array.tasks.replace(/%\d+$/v, '')).includes(Number(index));
+	const isListed = array?.isOne === false && String(array.id) === arrayId && hasTask(array.tasks, Number(index));
 	return isListed ? Number(index) : undefined;
 }
 

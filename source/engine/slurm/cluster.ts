@@ -101,6 +101,8 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 				LC_ALL: 'C',
 				// Makes sacct print times in seconds. Its other formats have no time zone.
 				...(command === 'sacct' && {SLURM_TIME_FORMAT: '%s'}),
+				// Makes squeue list all pending tasks of an array. By default, it cuts off the list after 64 characters.
+				...(command === 'squeue' && {SLURM_BITSTR_LEN: '0'}),
 			},
 		});
 

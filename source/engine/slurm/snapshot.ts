@@ -79,11 +79,16 @@ export const isReservationName = (name: string): boolean => name === '' || empty
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
+const longestTasks = 60;
+
+const tasksText = (tasks: string): string =>
+	tasks.length > longestTasks ? `${tasks.slice(0, longestTasks)}...` : tasks;
+
 /** Returns the note of a waiting job. Adds the pending tasks if the job is an array, and the number of shards, whose size is unknown. */
 function waitingNoteOf(job: SlurmJob): string | undefined {
 	const {array, shards} = job;
 	const parts = [
-		...(array === undefined ? [] : [`tasks ${array.tasks}`]),
+		...(array === undefined ? [] : [`tasks ${tasksText(array.tasks)}`]),
 		...(shards === undefined ? [] : [`${shards.name}:${shards.count}`]),
 	];
 	const note = noteOf(job);

@@ -7,21 +7,39 @@ import {sanitize} from '../text/text.js';
 import {reminderText} from '../reminder-text.js';
 import type {Message} from './requests.js';
 
-export type JobEnded = Pick<Reminder, 'account' | 'label' | 'gpus' | 'leaseId' | 'note'> & {
-	readonly kind: 'job-ended';
+type CommandEnd = {
 	readonly exitCode: number;
 	readonly seconds: number;
 	readonly isTimedOut: boolean;
+	readonly problem?: undefined;
+};
+
+/** The end of a detached job whose command did not start. */
+type NeverStarted = {
+	readonly jobId: string;
+	readonly problem: string;
+	readonly exitCode?: undefined;
+	readonly seconds?: undefined;
+};
+
+export type JobEnded = Pick<Reminder, 'account' | 'label' | 'gpus' | 'leaseId' | 'note'> & {
+	readonly kind: 'job-ended';
 	/** Whether the user asked for this notice, whatever `notify.events` says. */
 	readonly isAsked: boolean;
-};
+} & (CommandEnd | NeverStarted);
 
 type TestNotice = {readonly kind: 'test'; readonly account: string; readonly gpus: readonly number[]};
 
 export type Notice = Reminder | JobEnded | TestNotice;
 
-function jobEndedText({gpus, note, exitCode, seconds, isTimedOut}: JobEnded): string {
+function jobEndedText(ended: JobEnded): string {
+	const {gpus, note} = ended;
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
+	if (ended.problem !== undefined) {
+		return `your job ${ended.jobId}${about} did not start: ${sanitize(ended.problem)}`;
+	}
+
+	const {exitCode, seconds, isTimedOut} = ended;
 	const how = isTimedOut ? 'reached its time limit' : exitCode === 0 ? 'succeeded' : 'failed';
 	return `your job on ${gpuList(gpus)}${about} ${how} after ${shortDuration(seconds)} with exit code ${exitCode}`;
 }
@@ -65,6 +83,7 @@ export function messageOf(notice: Notice, hostname: string): Message {
 		owner,
 		exitCode,
 		seconds,
+		problem,
 	} = notice as Partial<Reminder & Omit<JobEnded, 'kind'>> & Pick<Notice, 'kind' | 'account' | 'gpus'>;
 	const json = harmlessJsonLine({
 		kind,
@@ -80,7 +99,7 @@ export function messageOf(notice: Notice, hostname: string): Message {
 		reclaim_at: optionalTimestamp((idle ?? beyondLimit)?.deadline),
 		max_gpus: beyondLimit?.mostGpus,
 		parked_since: optionalTimestamp(parked?.since),
-		reason: reclaimed?.reason,
+		reason: reclaimed?.reason ?? problem,
 		ended_at: optionalTimestamp(reclaimed?.endedAt),
 		owner,
 		exit_code: exitCode,

@@ -10,6 +10,7 @@ import {
 	mkdirSync,
 	openSync,
 	readSync,
+	renameSync,
 	rmSync,
 	statSync,
 	unlinkSync,
@@ -109,12 +110,31 @@ function findKey(file: string): Uint8Array | undefined {
 	return undefined;
 }
 
+/** Errors of file systems without hard links, such as FAT and some network file systems. */
+const noLinkCodes = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** Gives a file its final name, unless another file has that name. Throws EEXIST, and other errors of the file system. */
+function nameOnce(temporary: string, file: string): void {
+	try {
+		linkSync(temporary, file);
+	} catch (error) {
+		if (!noLinkCodes.has(codeOf(error) ?? '')) {
+			throw error;
+		}
+
+		// If two processes rename their keys at the same moment, the later key stays, and `retry` refuses the job of the other process.
+		if (!existsSync(file)) {
+			renameSync(temporary, file);
+		}
+	}
+}
+
 /** Creates this account's key atomically, so that nobody reads a part of it. Keeps the key that another process has created meanwhile. */
 function createKey(file: string): void {
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	try {
-		writeFileSync(temporary, randomBytes(keyBytes), {mode: 0o600, flag: 'wx'});
-		linkSync(temporary, file);
+		writeFileSync(temporary, randomBytes(keyBytes), {mode: 0o600, flag: 'wx', flush: true});
+		nameOnce(temporary, file);
 	} catch (error) {
 		if (codeOf(error) !== 'EEXIST') {
 			throw unwritable(file, problems.get(codeOf(error)) ?? messageOf(error), error);

@@ -37,7 +37,7 @@ export type JobOptions = {
 	/** Whether a signal to this process ends the job with all its descendants, by SIGTERM and after the grace period by SIGKILL. */
 	readonly endsAllOnSignal?: boolean;
 	/** Called when the command has ended and the wait for its children begins, and again when the first of these children has ended before others. */
-	readonly onChildren?: (children: readonly ProcessIdentity[]) => void;
+	readonly onChildren?: (children: ReadonlyArray<ProcessIdentity & Running>) => void;
 	/** Called with the job's stderr in latin1, which can represent any bytes. Absent: the job shares our stderr. */
 	readonly onStderr?: (text: string) => void;
 };

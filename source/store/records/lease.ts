@@ -43,6 +43,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		bootId: readBoot(fields),
 		holder: readProcess(fields, 'pid'),
 		job: readProcess(fields, 'job_pid'),
+		children: readChildren(fields),
 		silence: readSilence(fields),
 	};
 	// The Go program also writes this field into leases, where it has no meaning. Reading it keeps it out of the unknown fields.
@@ -59,7 +60,7 @@ function readEnded(fields: Fields): EndedLease | undefined {
 	const reason = ended?.anyText('reason');
 	const leaseId = ended?.anyText('lease_id');
 	const account = ended?.anyText('user');
-	const left = leftIn(ended?.object('left'));
+	const left = processesIn(ended?.object('left'));
 	return reason === undefined
 		? undefined
 		: {
@@ -70,17 +71,25 @@ function readEnded(fields: Fields): EndedLease | undefined {
 			};
 }
 
-const mostLeft = 64;
+const mostProcesses = 64;
 
-/** Reads the processes that a lease left behind, stored as start times by pid. Skips invalid entries. */
-const leftIn = (fields: Fields | undefined): readonly LeftProcess[] =>
+/** Reads processes that are stored as start times by pid. Skips invalid entries. */
+const processesIn = (fields: Fields | undefined): readonly LeftProcess[] =>
 	Object.entries(fields?.rest() ?? {})
-		.slice(0, mostLeft)
+		.slice(0, mostProcesses)
 		.flatMap(([pid, startTicks]) =>
 			Number.isSafeInteger(Number(pid)) && Number.isSafeInteger(startTicks)
 				? [{pid: Number(pid), startTicks: Number(startTicks)}]
 				: [],
 		);
+
+const processesRecord = (processes: readonly LeftProcess[]) =>
+	Object.fromEntries(processes.slice(0, mostProcesses).map(({pid, startTicks}) => [pid, startTicks]));
+
+function readChildren(fields: Fields): readonly LeftProcess[] | undefined {
+	const children = processesIn(fields.object('children'));
+	return children.length === 0 ? undefined : children;
+}
 
 /** The label in the record of a shared GPU. To the Go program and old versions, this user has reserved the GPU, so they neither grant nor free it. */
 const sharedUser = '(shared)';
@@ -174,6 +183,7 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 		boot_id: optionalText(lease.bootId),
 		...(lease.holder && holderFields(lease.holder)),
 		...(lease.job && jobFields(lease.job)),
+		children: lease.children && processesRecord(lease.children),
 		silence: silenceRecord(lease.silence),
 		ends_by: lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy),
 		reminded_of: lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf),
@@ -227,9 +237,7 @@ export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease)
 					reason: ended.reason,
 					lease_id: optionalText(ended.leaseId),
 					user: optionalText(ended.account),
-					left:
-						ended.left &&
-						Object.fromEntries(ended.left.slice(0, mostLeft).map(({pid, startTicks}) => [pid, startTicks])),
+					left: ended.left && processesRecord(ended.left),
 				},
 			});
 

@@ -1,5 +1,5 @@
 /** A command whose child processes outlive it. */
-import {chmodSync, writeFileSync} from 'node:fs';
+import {chmodSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {directoryOf, isRoot, mallory, runAs} from '../../_helpers/machine/accounts.js';
@@ -108,6 +108,26 @@ describe.each(
 		expect(await wrapper.ended).toMatchObject({exitCode: 7});
 		expect(await holders(box)).toBe('0:- 1:-');
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'exited'}]);
+	});
+
+	test('if run --wait-children is killed, each of the children keeps the GPU', async () => {
+		const box = await create();
+		const script = 'for name in first pid; do setsid sleep 600 >/dev/null 2>&1 & echo $! > $name; done';
+		const wrapper = start(box, ['run', '--wait-children', '--', 'sh', '-c', script]);
+		const pid = await pidOf(box);
+		const first = Number(readFileSync(path.join(box.home, 'first'), 'utf8'));
+		await eventually(async () => {
+			const [record] = (await peek(box)).gpus;
+			return record?.kind === 'leased' && record.lease.job?.pid === first;
+		});
+		wrapper.kill('SIGKILL');
+		await wrapper.ended;
+		endProcess(first);
+		await eventually(() => !isAlive(first));
+		expect(await holders(box)).toBe('0:RUN 1:-');
+		endProcess(pid);
+		await eventually(() => !isAlive(pid));
+		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
 	slowTest('if run --wait-children is killed after the end of one child, the other child keeps the GPU', async () => {

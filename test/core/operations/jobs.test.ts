@@ -159,6 +159,18 @@ describe('a retried job', () => {
 		expect(await changeJob(world, 1, (found) => taken(found, again!.token, world.host))).toMatchObject({isHeld: true});
 		await expect(retryJobs(world, person('alice'), ['9'], () => true)).rejects.toMatchObject({code: 'usage'});
 	});
+
+	test('has one minute to get a wrapper, even if it was first submitted long ago', async () => {
+		const world = await createTestWorld();
+		await submit(world);
+		await cancelJobs(world, person('alice'), ['1']);
+		world.pass(7200);
+		await retryJobs(world, person('alice'), ['1'], () => true);
+		world.processes.set(world.host.self.pid, 'dead');
+		expect(await states(world)).toEqual([[1, 'pending']]);
+		world.pass(61);
+		expect(await states(world)).toEqual([[1, 'lost']]);
+	});
 });
 
 describe('a retried job with a dependency', () => {

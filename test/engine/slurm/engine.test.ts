@@ -615,6 +615,9 @@ test('wait on Slurm finds one task among the pending tasks of an array', async (
 		['17_3', 'failed', 3],
 	]);
 	await expect(awaitedJobs(['17_2'], [[waiting('1,3-7%2')]])).rejects.toThrow('Slurm has no job 17_2');
+	const fifteen = {...batchJob(20, task(15)), ...succeeded};
+	expect(await awaitedJobs(['17_15'], [[waiting('0-20:5%2')], [fifteen]])).toEqual([['17_15', 'completed', 0]]);
+	await expect(awaitedJobs(['17_12'], [[waiting('0-20:5')]])).rejects.toThrow('Slurm has no job 17_12');
 });
 
 test('wait on Slurm remembers how a job ended while it waits for another job', async () => {

@@ -1,10 +1,15 @@
 /** The account's key beside the logs of its jobs, in real directories. */
 import {createHmac} from 'node:crypto';
-import {mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync} from 'node:fs';
+import {linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {sealOf} from '../../../source/host/job/job-log.js';
+
+vi.mock(import('node:fs'), async (load) => {
+	const fs = await load();
+	return {...fs, linkSync: vi.fn(fs.linkSync)};
+});
 
 const content = [['--gpus', '1'], '/home/alice'];
 
@@ -24,6 +29,21 @@ test('sealOf creates a key of 32 bytes that only the account can read, and keeps
 	expect([size, mode % 0o1000]).toEqual([32, 0o600]);
 	expect(sealOf(directory, content)).toBe(seal);
 });
+
+test.each(['EPERM', 'EOPNOTSUPP', 'ENOSYS'])(
+	'sealOf keeps its key on a file system without hard links, where link fails with %s',
+	(code) => {
+		vi.mocked(linkSync).mockImplementationOnce(() => {
+			throw Object.assign(new Error(code), {code});
+		});
+		const directory = createDirectory();
+		const seal = sealOf(directory, content);
+		expect(readdirSync(directory)).toEqual(['.key']);
+		const {size, mode} = statSync(path.join(directory, '.key'));
+		expect([size, mode % 0o1000]).toEqual([32, 0o600]);
+		expect(sealOf(directory, content)).toBe(seal);
+	},
+);
 
 test.each([0, 31])('sealOf replaces a key of only %i bytes, which a full disk can leave', (size) => {
 	const directory = createDirectory();

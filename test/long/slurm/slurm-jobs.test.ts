@@ -111,6 +111,19 @@ test('run --array on Slurm runs the command once for each number, with separate 
 	await eventually(() => ['2', '3', '4'].every((task) => textOf(`slurm-${id}_${task}.out`) === `number ${task}\n`));
 });
 
+test.each([
+	['a step', '0-200:5', 195],
+	['many ranges', Array.from({length: 40}, (_, index) => index * 20 + (index % 7)).join(','), 784],
+])('cancel on Slurm finds one pending task of an array with %s', async (_, indices, index) => {
+	const {id} = await detached('--begin', '1h', '--array', indices, '--', 'true');
+	expect(await box().run(`cancel ${id}_${index}`)).toMatchObject({exitCode: 0, stderr: ''});
+	expect(await box().run(`cancel ${id}_${index - 1}`)).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringContaining(`Slurm has no job ${id}_${index - 1}`) as unknown,
+	});
+	expect(await box().run(`cancel ${id}`)).toMatchObject({exitCode: 0});
+});
+
 test('jobs, logs, wait, cancel and retry on Slurm work with its job ids', async () => {
 	const jobs = async (): Promise<readonly Row[]> => JSON.parse((await box().run('jobs --json')).stdout) as Row[];
 	const stateOf = async (id: string) => (await jobs()).find((job) => job['id'] === id)?.['state'];

@@ -128,6 +128,15 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	bootId: optionalText,
 	holder: optional(process),
 	job: optional(process),
+	children: optional(
+		fc
+			.uniqueArray(fc.record({pid: fc.nat(), startTicks: fc.nat()}), {
+				selector: ({pid}) => pid,
+				minLength: 1,
+				maxLength: 3,
+			})
+			.map((children) => children.toSorted((a, b) => a.pid - b.pid)),
+	),
 	silence: optional(silence),
 	unknownFields,
 });

@@ -1,9 +1,13 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
 import process from 'node:process';
+import {persist} from '../../../core/operations/jobs/await-start.js';
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
 import {worldVia} from '../../../core/operations/world-via.js';
 import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
 import {exitReason, searchedBytes} from '../../../core/rules/jobs/exit-reason.js';
+import {jobIdOf} from '../../../core/rules/jobs/ids.js';
+import {soundJobs} from '../../../core/rules/jobs/look.js';
+import {isOver} from '../../../core/rules/jobs/start.js';
 import type {Job} from '../../../core/model/jobs.js';
 import {CanhazgpuError, isTransient} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -11,6 +15,7 @@ import type {App, Interruption, OpenWorld} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {createBackground} from '../background.js';
 import {runHere, type JobObserver, type RunRequest} from '../job/run-here.js';
+import {reportNotStarted} from '../job/report-end.js';
 import {keepHeapSmall} from '../small-heap.js';
 import {addedVariables, jobVariables, type Ticket} from '../job/ticket.js';
 
@@ -54,7 +59,19 @@ const appVia = (app: App, via: string): App => ({
 	open: async (options) => worldVia(await app.open(options), via),
 });
 
-type Attempt = {readonly exitCode: number; readonly ending: JobEnding};
+type Attempt = {readonly exitCode: number; readonly ending: JobEnding; readonly hasStarted: boolean};
+
+type NotStarted = {readonly ticket: Ticket; readonly request: RunRequest['request']; readonly isAsked: boolean};
+
+/** Notifies the user that the command never started. Reads the reason from the record, because another process may have ended the job. */
+async function notifyNotStarted(app: App, world: OpenWorld, {ticket, request, isAsked}: NotStarted): Promise<void> {
+	await createBackground(app.remark).attempt(async () => {
+		const job = soundJobs(await world.store.readJobs([ticket.number])).find(({token}) => token === ticket.token);
+		if (job !== undefined && isOver(job)) {
+			await reportNotStarted(app, {request, isAsked, jobId: jobIdOf(job), problem: job.reason ?? job.state});
+		}
+	});
+}
 
 async function runOnce(
 	app: App,
@@ -95,7 +112,7 @@ async function runOnce(
 	while (!interruption.signal.aborted) {
 		try {
 			const exitCode = await runHere(appOfJob, input, requestOfJob, observer);
-			return {exitCode, ending: ending ?? notStarted};
+			return {exitCode, ending: ending ?? notStarted, hasStarted: noting !== undefined};
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError)) {
 				await endWithBug();
@@ -104,7 +121,11 @@ async function runOnce(
 
 			if (noting !== undefined || !isTransient(error)) {
 				app.remark(`Error: ${sanitize(error.message)}${error.hint === undefined ? '' : `\n${sanitize(error.hint)}`}`);
-				return {exitCode: error.exitCode, ending: ending ?? {reason: error.message}};
+				return {
+					exitCode: error.exitCode,
+					ending: ending ?? {reason: error.message},
+					hasStarted: noting !== undefined,
+				};
 			}
 
 			if (error.message !== said) {
@@ -121,16 +142,22 @@ async function runOnce(
 		await app.clock.sleep(retryMs, interruption.signal).catch(() => undefined);
 	}
 
-	return {exitCode: interruption.exitCode(), ending: notStarted};
+	return {exitCode: interruption.exitCode(), ending: notStarted, hasStarted: false};
 }
 
 export async function runDetached(app: App, input: Input, request: RunRequest, ticket: Ticket): Promise<number> {
 	// Each waiting job has a process like this one, so the process must stay small.
 	keepHeapSmall();
-	const world = await app.open({keepReconnecting: true});
 	const interruption = app.interruption();
 	const over = new AbortController();
+	let world: OpenWorld | undefined;
 	try {
+		// The outage of the store can begin after the job was submitted and before this process first connects.
+		world = await persist(app, async () => app.open({keepReconnecting: true}), interruption.signal);
+		if (world === undefined) {
+			return interruption.exitCode();
+		}
+
 		const {sizeOfLog} = await app.loadDetaching();
 		const keeper = await takeJob(world, ticket, interruption.signal);
 		if (keeper === undefined) {
@@ -143,14 +170,16 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 				process.kill(process.pid, 'SIGTERM');
 			}
 		});
+		const notStarted = {ticket, request: request.request, isAsked: input.has('notify')};
 		if (!(await keeper.awaitStart(interruption.signal))) {
 			await keeper.update((job, now) => calledOff(job, 'the background process of the job was stopped', now));
+			await notifyNotStarted(app, world, notStarted);
 			return interruption.signal.aborted ? interruption.exitCode() : 1;
 		}
 
 		for (;;) {
 			const logStart = sizeOfLog(keeper.job().log);
-			const {exitCode, ending} = await runOnce(app, input, request, {keeper, interruption});
+			const {exitCode, ending, hasStarted} = await runOnce(app, input, request, {keeper, interruption});
 			const code = ending.exitCode ?? 0;
 			const reason =
 				code === 0 || interruption.signal.aborted
@@ -161,6 +190,10 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 				ended(found, {...ending, reason: reason ?? ending.reason, isStopped: interruption.signal.aborted}, now),
 			);
 			if (job?.state !== 'queued') {
+				if (!hasStarted) {
+					await notifyNotStarted(app, world, notStarted);
+				}
+
 				over.abort();
 				await keeping;
 				return exitCode;
@@ -173,6 +206,6 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 	} finally {
 		over.abort();
 		interruption.end();
-		await world.close().catch(() => undefined);
+		await world?.close().catch(() => undefined);
 	}
 }

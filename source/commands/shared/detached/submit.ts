@@ -11,7 +11,7 @@ import {jobIdOf} from '../../../core/rules/jobs/ids.js';
 import {checkAgentRequest} from '../../../core/rules/policy/agents.js';
 import {checkNote, checkWanted, type AcquireRequest} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
-import {detachedJson} from '../../../format/jobs.js';
+import {detachedJson, interruptedText} from '../../../format/jobs.js';
 import {harmlessJson} from '../../../format/text/json.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {LocalLater} from '../later-flags.js';
@@ -128,16 +128,15 @@ export async function submitDetached(
 	const flags = typedFlags(command, input, ...submissionFlags);
 	await checkDetachedCommand(app, {words, directory}, app.environment);
 	return withWorld(app, {keepReconnecting: true}, async (world) => {
-		const jobs = await storeJobs(app, world, {request, words, later, directory, flags});
+		// A signal must not end this process between the store of the jobs and the start of their wrappers.
 		const interruption = app.interruption();
 		try {
 			const {signal} = interruption;
+			const jobs = await storeJobs(app, world, {request, words, later, directory, flags});
 			const notStarted = await startWrappers(app, world, jobs, {isNewLog: true, signal});
 			printSubmitted(app, input, jobs);
 			if (notStarted > 0) {
-				app.remark(
-					`Interrupted: ${notStarted} of ${jobs.length} jobs were cancelled before they started. To see which: canhazgpu jobs`,
-				);
+				app.remark(interruptedText(notStarted, jobs.length));
 			}
 
 			return signal.aborted ? interruption.exitCode() : 0;

@@ -16,9 +16,11 @@ import type {EndReason, LeftProcess, ProcessIdentity} from '../../../core/model/
 import {createBackground} from '../background.js';
 import {keepReminding} from '../reminding.js';
 
+type ChildIdentity = ProcessIdentity & LeftProcess;
+
 export type JobLeaseKeeper = {
-	/** Adds a process of the job to the lease, so that the lease stays valid if this process is killed. */
-	readonly follow: (job: ProcessIdentity) => void;
+	/** Adds the children of the job to the lease, so that each of them keeps the lease valid if this process is killed. */
+	readonly follow: (children: readonly ChildIdentity[]) => void;
 	/** Releases the GPUs and records why. Never throws, because the job's exit code matters more. */
 	readonly end: (reason: EndReason, left: readonly LeftProcess[]) => Promise<void>;
 };
@@ -48,6 +50,7 @@ type Kept = {
 export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: Kept): JobLeaseKeeper {
 	let jobLease = granted;
 	let followed = job;
+	let children: readonly LeftProcess[] | undefined;
 	const ended = new AbortController();
 	const wakeSignal = createWakeSignal();
 	const background = createBackground(app.remark);
@@ -73,7 +76,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 
 	const sendHeartbeatOrWarn = async (): Promise<HeartbeatResult> => {
 		try {
-			return await sendHeartbeat(world, withJob(jobLease, followed, model));
+			return await sendHeartbeat(world, withJob(jobLease, followed, model, children));
 		} catch (error) {
 			if (hasCode(error, 'wrong-machine') && !ended.signal.aborted) {
 				sayOnce(`${withoutReservation}: ${sanitize(error.message)}`);
@@ -144,8 +147,9 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	};
 
 	return {
-		follow(other) {
-			followed = other;
+		follow([first, ...others]) {
+			followed = first ?? followed;
+			children = others.length === 0 ? undefined : others;
 			wakeSignal.wake();
 		},
 		async end(reason, left) {

@@ -1,6 +1,7 @@
 import type {App, Job} from '../../../app/contract.js';
 import type {JobLease} from '../../../core/operations/job-lease.js';
 import type {AcquireRequest} from '../../../core/rules/request/request.js';
+import type {JobEnded} from '../../../format/notices/notice.js';
 import {sanitize} from '../../../format/text/text.js';
 
 /** Time in ms that a hanging target can delay the return to the shell. */
@@ -15,27 +16,28 @@ type EndedJob = {
 	readonly isAsked: boolean;
 };
 
-export async function reportEnd(
-	app: App,
-	{request: {requester, note}, jobLease, end, seconds, isAsked}: EndedJob,
-): Promise<void> {
-	const {account, label} = requester;
-	const problems = await app.notify(
-		{
-			kind: 'job-ended',
-			account,
-			label: label === account ? undefined : label,
-			gpus: jobLease.gpus,
-			leaseId: jobLease.leaseId,
-			note,
-			exitCode: end.exitCode,
-			seconds,
-			isTimedOut: end.reason === 'timeout',
-			isAsked,
-		},
-		AbortSignal.timeout(longestMs),
-	);
-	for (const problem of problems) {
+async function report(app: App, notice: JobEnded): Promise<void> {
+	for (const problem of await app.notify(notice, AbortSignal.timeout(longestMs))) {
 		app.remark(`canhazgpu: the end of the job could not be reported: ${sanitize(problem)}`);
 	}
 }
+
+const jobEnded = ({requester: {account, label}, note}: AcquireRequest) =>
+	({kind: 'job-ended', account, label: label === account ? undefined : label, note}) as const;
+
+export const reportEnd = async (app: App, {request, jobLease, end, seconds, isAsked}: EndedJob): Promise<void> =>
+	report(app, {
+		...jobEnded(request),
+		gpus: jobLease.gpus,
+		leaseId: jobLease.leaseId,
+		exitCode: end.exitCode,
+		seconds,
+		isTimedOut: end.reason === 'timeout',
+		isAsked,
+	});
+
+type NotStartedJob = Pick<EndedJob, 'request' | 'isAsked'> & {readonly jobId: string; readonly problem: string};
+
+/** Reports the end of a detached job whose command never started. */
+export const reportNotStarted = async (app: App, {request, ...end}: NotStartedJob): Promise<void> =>
+	report(app, {...jobEnded(request), gpus: [], ...end});

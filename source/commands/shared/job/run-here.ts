@@ -273,9 +273,8 @@ export async function runHere(
 				}
 
 				void background.attempt(async () => {
-					const [first] = children;
-					(await keeping.promise).follow(first!);
-					observer?.running(first!);
+					(await keeping.promise).follow(children);
+					observer?.running(children[0]!);
 				});
 			});
 			// The job handles signals from now on.

@@ -196,7 +196,7 @@ export const retryJobs = async (
 
 			const changes = records.map((record) => ({
 				record,
-				job: retried(record.job, world.clock.uuid(), world.host),
+				job: retried(record.job, world.clock.uuid(), world.host, list.now),
 			}));
 			const changed = new Map(changes.map(({job}) => [job.number, job]));
 			const jobs = soundJobs(list).map((job) => changed.get(job.number) ?? job);

@@ -82,11 +82,13 @@ export const calledOff = (job: Job, reason: string, now: number): Job => ({
 export const lost = (job: Job, reason: string, now: number): Job =>
 	job.cancelledBy === undefined ? {...job, state: 'lost', endTime: now, reason} : ended(job, {reason}, now);
 
-export const retried = (job: Job, token: string, {machineId, bootId, self}: Host): Job => ({
+/** Resets an ended job for a new wrapper. As a new job, it has a minute from `now` to get its wrapper. */
+export const retried = (job: Job, token: string, {machineId, bootId, self}: Host, now: number): Job => ({
 	...job,
 	token,
 	state: 'pending',
 	starts: 0,
+	submitTime: now,
 	startTime: undefined,
 	endTime: undefined,
 	leaseId: undefined,

@@ -31,7 +31,7 @@ export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
 type Verdict = Liveness | 'other-boot';
 
 /** Judges the processes behind a lease or an entry. One live process is enough. If a process cannot be seen, the result is `unknown`. */
-export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>, host: Host): Verdict {
+export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job' | 'children'>, host: Host): Verdict {
 	if (held.machine === undefined || held.machine !== host.machineId) {
 		return 'unknown';
 	}
@@ -42,7 +42,8 @@ export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>
 	}
 
 	// If the boot is unknown, a pid alone proves nothing. But the same pid with the same start time can hardly be a coincidence.
-	const processes = [held.holder, held.job]
+	const children = held.job === undefined ? [] : (held.children ?? []).map((child) => ({...held.job, ...child}));
+	const processes = [held.holder, held.job, ...children]
 		.filter((process) => process !== undefined)
 		.filter(({startTicks}) => isSameBoot || startTicks !== undefined);
 	if (processes.length === 0) {

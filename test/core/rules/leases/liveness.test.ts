@@ -52,6 +52,9 @@ test('judge reports a lease as alive if any of its processes is alive, and as un
 	expect(judge(held, host({10: 'dead', 11: 'stopped'}))).toBe('stopped');
 	expect(judge(held, host({10: 'dead', 11: 'unknown'}))).toBe('unknown');
 	expect(judge(held, host({10: 'dead', 11: 'dead'}))).toBe('dead');
+	const children = [{pid: 12, startTicks: 1}];
+	expect(judge({...held, children}, host({12: 'alive'}))).toBe('alive');
+	expect(judge({...held, children}, host())).toBe('dead');
 });
 
 test('judge returns unknown for another machine, an unknown boot and a lease without processes', () => {
