@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import {extend} from '../../core/operations/reservations.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import type {ExtendResult} from '../../core/operations/engine.js';
-import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError} from '../../errors.js';
 import {extendJson} from '../../format/json/change-json.js';
 import {partsOfHoldings} from '../../format/instances.js';
@@ -12,6 +11,7 @@ import {longDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import {leaseId, text} from '../input.js';
 import {defineTool, type Call} from '../tool.js';
+import {durationOf} from './duration.js';
 import {meantIds} from './meant.js';
 
 /** Moves the end of a reservation that this connection does not hold. */
@@ -38,14 +38,16 @@ export const renew = defineTool({
 	description:
 		'Moves the end of reservations to the given time from now: of all that this connection holds, or of the one with lease_id, which must belong to your account.',
 	input: v.strictObject({
-		duration: v.optional(text('how long from now, such as 30m or 2h. The default is 30m.'), '30m'),
+		duration: v.optional(
+			text('how long from now, such as 30m or 2h. The default is 30m, or less if the policy allows less.'),
+		),
 		lease_id: v.optional(leaseId('the reservation to renew. The default is all that this connection holds.')),
 	}),
 	output: 'extend',
 	isReadOnly: false,
 	async call(call, {duration, lease_id: id}) {
 		const {world, requester, held} = call;
-		const seconds = parseDuration(duration, 'duration');
+		const seconds = await durationOf(call, duration);
 		const extended: Array<ExtendResult['extended'][number]> = [];
 		const problems: CanhazgpuError[] = [];
 		let now = 0;

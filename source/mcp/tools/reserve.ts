@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import {acquire} from '../../core/operations/waiting/acquire.js';
 import {release} from '../../core/operations/reservations.js';
 import type {GaveUp} from '../../core/operations/engine.js';
-import {parseDuration} from '../../core/rules/leases/durations.js';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
 import {CanhazgpuError, hasCode, messageOf} from '../../errors.js';
 import {useLines} from '../../format/engine/engine-text.js';
@@ -11,6 +10,7 @@ import {grantedText} from '../../format/queue/outcome.js';
 import {refusalMessage} from '../../format/queue/refusal.js';
 import {text, whole, yesNo} from '../input.js';
 import {defineTool, type Call} from '../tool.js';
+import {durationOf} from './duration.js';
 import {wantedFields, wantedOf} from './request.js';
 
 /** A week, because a client that asks for a longer wait is probably mistaken. */
@@ -66,7 +66,11 @@ export const reserve = defineTool({
 		'Reserves GPUs for you alone. Reserve before you use a GPU, set CUDA_VISIBLE_DEVICES to the ids that you get, and release them as soon as you are done. The reservation ends with its duration, or when this connection ends. If no GPU is free, wait_seconds waits in the queue.',
 	input: v.strictObject({
 		...wantedFields,
-		duration: v.optional(text('how long to reserve the GPUs, such as 30m, 2h or 1d. The default is 30m.'), '30m'),
+		duration: v.optional(
+			text(
+				'how long to reserve the GPUs, such as 30m, 2h or 1d. The default is 30m, or less if the policy allows less.',
+			),
+		),
 		note: v.optional(text('a note on what the GPUs are for, which everyone can see')),
 		wait_seconds: v.optional(
 			whole(0, longestWaitSeconds, 'how long to wait in the queue if the GPUs are not free. The default is 0.'),
@@ -81,7 +85,7 @@ export const reserve = defineTool({
 	isReadOnly: false,
 	async call(call, {duration, note, wait_seconds: waitSeconds, detached, ...wanted}) {
 		const {world, requester, via, held, signal, progress, failed} = call;
-		const durationSeconds = parseDuration(duration, 'duration');
+		const durationSeconds = await durationOf(call, duration);
 		const request: AcquireRequest = {
 			requester,
 			...wantedOf(wanted),

@@ -116,11 +116,11 @@ export function tenureWithin(tenure: AskedTenure, limits: Limits): Tenure {
 	const most = limits['max-duration'];
 	const asked = tenure.type === 'manual' ? tenure.durationSeconds : tenure.timeLimitSeconds;
 	if (most !== undefined && asked !== undefined && asked > most.value) {
+		// An agent holds a reservation as a job does, but has no command.
+		const isReservation = tenure.type === 'manual' || tenure.holder !== undefined;
 		throw new CanhazgpuError(
 			'impossible',
-			tenure.type === 'manual'
-				? `A reservation can last at most ${most.text}`
-				: `A job can ask for at most ${most.text}`,
+			isReservation ? `A reservation can last at most ${most.text}` : `A job can ask for at most ${most.text}`,
 			{hint: `The limit is ${settingText(most)}.`},
 		);
 	}

@@ -3,6 +3,7 @@ import {CanhazgpuError} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
 import type {Lease, Snapshot} from '../../model/types.js';
 import {isOfAgent} from '../leases/via.js';
+import type {Limits} from '../limits/limits.js';
 import {usualDurationSeconds, type AcquireRequest} from '../request/request.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from './policy.js';
 
@@ -21,6 +22,14 @@ export const agentExpectations = (
 				record.kind === 'garbage' ? [] : [{kind: 'gpu' as const, index: record.index, raw: record.raw}],
 			)
 		: [];
+
+export const usualAgentSeconds = 1800;
+
+/** Returns how long an agent's reservation lasts if it names no duration: half an hour, or less if the policy allows less. */
+export function agentDefaultSeconds(snapshot: StoredPolicy, {'max-duration': ofAccount}: Limits): number {
+	const ofAgents = policyValue(snapshot, 'agents.max-duration');
+	return Math.min(usualAgentSeconds, ofAgents === 'off' ? Infinity : ofAgents, ofAccount?.value ?? Infinity);
+}
 
 function checkPolicyKnown(snapshot: StoredPolicy): void {
 	const doubt = policyDoubtOf(snapshot, ['agents.max-gpus', 'agents.max-duration']);
