@@ -269,7 +269,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			return {
 				...made,
 				droppedLeases: made.droppedLeases + droppedLeases,
-				leftBehind: settings === undefined ? undefined : movedFrom,
+				...(movedFrom !== undefined && settings !== undefined && {moved: {from: movedFrom, settings}}),
 				warning: warning ?? unrecorded,
 			};
 		},

@@ -24,8 +24,7 @@ const movedHint =
 	'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.';
 
 /** The line on stderr after a move. */
-const movedSettings = (from: string): string =>
-	`The policy and the list of GPUs that are out of service were moved. Detached jobs and the history stay in ${from}.\n`;
+const leftBehind = (from: string): string => `Detached jobs and the history stay in ${from}.\n`;
 
 test.each(
 	firstCase([
@@ -106,16 +105,48 @@ test('admin --force in another store moves the policy and the out-of-service GPU
 	expect(await box.run(words)).toEqual({
 		exitCode: 0,
 		stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/15\n`,
-		stderr: movedSettings(box.poolDirectory),
+		stderr: `The policy and the list of GPUs that are out of service were moved. ${leftBehind(box.poolDirectory)}`,
 	});
 	expect((await box.run('status', anywhere)).stdout).toContain('fan is dead');
 	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
 
 	// A GPU that is back in service stays in service when the pool moves back.
 	await box.run('admin --undrain 1', anywhere);
-	await box.run('admin --gpus 3 --provider fake --force --store embedded');
+	expect(await box.run('admin --gpus 3 --provider fake --force --store embedded')).toMatchObject({
+		stderr: `The policy was moved. ${leftBehind(`redis localhost:${redis.port}/15`)}`,
+	});
 	expect((await box.run('reserve -g 3 --short', anywhere)).stdout).toBe('0,1,2\n');
 	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
+});
+
+test('admin --force in another store copies an unreadable policy and drain list and warns about both', async () => {
+	const settings = {CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '2'};
+	const box = createBox();
+	const client = new Redis(redis.port, {db: 2});
+	onTestFinished(() => {
+		client.disconnect();
+		box.remove();
+	});
+	await box.run('admin --gpus 2 --provider fake', settings);
+	await client.set('canhazgpu:policy', 'not json');
+	await client.hset('canhazgpu:drain', 'a', 1);
+	const {exitCode, stderr} = await box.run('admin --gpus 2 --provider fake --store embedded --force');
+	const [left, policy, drains] = stderr.split('\n', 3);
+	expect([exitCode, left]).toEqual([0, leftBehind(`redis localhost:${redis.port}/2`).trimEnd()]);
+	expect(policy).toMatch(
+		/^Warning: The policy cannot be read\. .* The problem: it is not JSON\. See canhazgpu doctor$/v,
+	);
+	expect(drains).toBe(
+		'Warning: The list of GPUs that are out of service cannot be read, so no GPU is in service. The problem: it is a hash, not a string. Put GPUs back into service: canhazgpu admin --undrain IDS',
+	);
+
+	// The strictest values apply in the new pool too, until an administrator sets them again.
+	expect((await box.run('status')).stderr).toContain(policy);
+	expect(await box.run('reserve --nonblock')).toMatchObject({exitCode: 3});
+	expect(await box.run('admin --undrain 0,1')).toMatchObject({exitCode: 0});
+	expect(await box.run('admin --unset all')).toMatchObject({exitCode: 0});
+	expect((await box.run('status')).stderr).not.toContain('Warning');
+	expect(await box.run('reserve -g 2 --short')).toMatchObject({exitCode: 0, stdout: '0,1\n'});
 });
 
 slowTest('admin --force in another store warns if the former reservations could not be ended', async () => {
@@ -169,7 +200,7 @@ slowTest('only admin --force replaces a pool of the Go canhazgpu in Redis by an 
 	expect(await box.run(`${words} --force`)).toEqual({
 		exitCode: 0,
 		stdout: `Created a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the replaced pool\n`,
-		stderr: movedSettings(location),
+		stderr: leftBehind(location),
 	});
 	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);
 });
@@ -289,6 +320,6 @@ test('an admin command that was killed during a move can be repeated', async () 
 		`Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/13 now\n${movedHint}\n`,
 	);
 	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 13`;
-	expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: movedSettings(box.poolDirectory)});
+	expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: leftBehind(box.poolDirectory)});
 	expect(await box.run('status', {CANHAZGPU_STORE: ''})).toMatchObject({exitCode: 0});
 });

@@ -8,7 +8,16 @@ import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
 import {changeOnce} from '../change-once.js';
 
 /** The administrator's decisions about a pool. They survive a replacement and a move of the pool. */
-export type PoolSettings = Pick<Snapshot, 'drains' | 'policy'>;
+export type PoolSettings = Pick<Snapshot, 'drains' | 'drainProblem' | 'policy' | 'policyProblem' | 'stored'>;
+
+/**
+Copies the settings as they are stored, so that the strictest values also apply in the new store if a record cannot be read. A record that is not a
+string cannot be copied. Its problem is written instead, which is as unreadable.
+*/
+const copyOf = ({stored, drainProblem, policyProblem}: PoolSettings): readonly Write[] => [
+	{kind: 'copy', name: 'drains', raw: stored.drains ?? drainProblem},
+	{kind: 'copy', name: 'policy', raw: stored.policy ?? policyProblem},
+];
 
 export type PoolRequest = {
 	readonly gpuCount: number;
@@ -73,13 +82,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 		machine: {id: host.machineId, bootId: host.bootId},
 	};
 	const {movedFrom: location, settings} = request;
-	const settingWrites: readonly Write[] =
-		settings === undefined
-			? []
-			: [
-					{kind: 'drains', drains: settings.drains},
-					{kind: 'policy', policy: settings.policy},
-				];
+	const settingWrites = settings === undefined ? [] : copyOf(settings);
 	let isUnknown = false;
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
@@ -141,10 +144,9 @@ export const closePool = async (makers: PoolCreation, movedTo: string): Promise<
 		read: async (change) => makers.store.read({change}),
 		attempt(snapshot) {
 			const {store, host} = makers;
-			const {drains, policy} = snapshot;
 			const machine = {id: host.machineId, bootId: host.bootId, movedTo};
 			if (snapshot.pool?.machine?.id === machine.id && snapshot.pool.machine.movedTo === movedTo) {
-				return {plan: emptyPlan, result: {droppedLeases: 0, settings: {drains, policy}}};
+				return {plan: emptyPlan, result: {droppedLeases: 0, settings: snapshot}};
 			}
 
 			const pool = requirePool(snapshot, host, store);
@@ -153,6 +155,6 @@ export const closePool = async (makers: PoolCreation, movedTo: string): Promise<
 				{...pool, machine},
 				{host, account: accountName(host.account), before: {count: pool.gpuCount, provider: pool.provider}},
 			);
-			return {plan, result: {droppedLeases: holdingsIn(snapshot.gpus).length, settings: {drains, policy}}};
+			return {plan, result: {droppedLeases: holdingsIn(snapshot.gpus).length, settings: snapshot}};
 		},
 	});
