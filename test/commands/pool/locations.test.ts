@@ -12,7 +12,7 @@ import {canEnter, runIn, type NamespaceOptions} from '../../_helpers/machine/nam
 import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';
 import {closePool} from '../../../source/core/operations/pool/create-pool.js';
-import {openStoreOf} from '../../_helpers/program/processes.js';
+import {openStoreOf, peek} from '../../_helpers/program/processes.js';
 import {startSleeper} from '../run/_sleeper.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
@@ -310,16 +310,25 @@ describe.skipIf(!canEnter(readOnly('/var')))('admin with a read-only pool direct
 	});
 });
 
-test('an admin command that was killed during a move can be repeated', async () => {
+test('an admin command that was killed during a move can be repeated, also with another target', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
+	await box.run('admin --set limits.max-gpus=1');
 	const store = await openStoreOf(box);
-	await closePool({store, host: createHost(), clock: createClock()}, `redis localhost:${redis.port}/13`);
+	const host = createHost();
+	const at = (db: number) => `redis localhost:${redis.port}/${db}`;
+	// In a container, the machine id differs, but the boot id is the same.
+	await closePool({store, host: {...host, machineId: 'container'}, clock: createClock()}, at(13));
 	await store.close();
 	expect((await box.run('status')).stderr).toBe(
-		`Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/13 now\n${movedHint}\n`,
+		`Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in ${at(13)} now\n${movedHint}\n`,
 	);
-	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 13`;
-	expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: leftBehind(box.poolDirectory)});
-	expect(await box.run('status', {CANHAZGPU_STORE: ''})).toMatchObject({exitCode: 0});
+	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 1`;
+	expect(await box.run(words)).toEqual({
+		exitCode: 0,
+		stdout: `Created a pool of 2 GPU(s) (fake) in ${at(1)}\n`,
+		stderr: `The policy was moved. ${leftBehind(box.poolDirectory)}`,
+	});
+	expect((await box.run('admin --policy', {CANHAZGPU_STORE: ''})).stdout).toMatch(/limits\.max-gpus +│ 1/v);
+	expect((await peek(box)).pool?.machine?.movedTo).toBe(at(1));
 });

@@ -1,7 +1,14 @@
 import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
-import {checkPoolSize, planPool, planPoolReset, requirePool, requireReplaceable} from '../../rules/pool/pool.js';
+import {
+	checkPoolSize,
+	hasMoved,
+	planPool,
+	planPoolReset,
+	requirePool,
+	requireReplaceable,
+} from '../../rules/pool/pool.js';
 import {emptyPlan, type Plan, type Write} from '../../model/plan.js';
 import type {World} from '../../model/ports.js';
 import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
@@ -136,8 +143,8 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 type PoolClosed = {readonly droppedLeases: number; readonly settings: PoolSettings};
 
 /**
-Closes this machine's pool for a move. Programs learn the new location at their next read. Returns the settings of the pool and how many leases ended:
-none if an earlier, killed `admin` has closed the pool for the same move. Throws like `requirePool`.
+Closes this machine's pool for a move. Programs learn the new location at their next read. Returns the settings of the pool and how many leases ended.
+If a killed `admin` has already closed the pool, no lease is left, and only the new location changes. Throws like `requirePool` for other pools.
 */
 export const closePool = async (makers: PoolCreation, movedTo: string): Promise<PoolClosed> =>
 	changeOnce<PoolClosed>(makers, {
@@ -145,11 +152,8 @@ export const closePool = async (makers: PoolCreation, movedTo: string): Promise<
 		attempt(snapshot) {
 			const {store, host} = makers;
 			const machine = {id: host.machineId, bootId: host.bootId, movedTo};
-			if (snapshot.pool?.machine?.id === machine.id && snapshot.pool.machine.movedTo === movedTo) {
-				return {plan: emptyPlan, result: {droppedLeases: 0, settings: snapshot}};
-			}
-
-			const pool = requirePool(snapshot, host, store);
+			const isClosed = snapshot.pool !== undefined && hasMoved(snapshot.pool, host);
+			const pool = isClosed ? snapshot.pool : requirePool(snapshot, host, store);
 			const plan = planPoolReset(
 				snapshot,
 				{...pool, machine},

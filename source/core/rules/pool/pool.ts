@@ -94,6 +94,10 @@ function isOfAnotherMachine({machine}: Pool, host: Host): boolean {
 	return machine !== undefined && machine.id !== host.machineId && !isSameBoot;
 }
 
+/** Whether the pool is this machine's and was closed by a move to another store. */
+export const hasMoved = (pool: Pool, host: Host): boolean =>
+	pool.machine?.movedTo !== undefined && !isOfAnotherMachine(pool, host);
+
 const ofAnotherMachine = ({machine}: Pool, location: string, hint: string): CanhazgpuError =>
 	new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine!.id})`, {hint});
 
