@@ -21,7 +21,7 @@ import {firstCase, slowTest} from '../../_helpers/slow.js';
 const redis = redisOfFile();
 
 const movedHint =
-	'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.';
+	'Restart programs that still use the old location, and remove settings and flags that name it. If no setting or flag names the old location, the move was interrupted. Repeat that canhazgpu admin command with --force.';
 
 /** The line on stderr after a move. */
 const leftBehind = (from: string): string => `Detached jobs and the history stay in ${from}.\n`;
