@@ -289,7 +289,7 @@ describe.skipIf(!canEnter(readOnly('/var')))('admin with a read-only pool direct
 		expect(await runIn(readOnly(box.poolDirectory), box, words)).toEqual({
 			exitCode: 0,
 			stdout: `Created a pool of 2 GPU(s) (fake) in redis localhost:${redis.port}/11\n`,
-			stderr: `Warning: without settings, other accounts do not find this pool, because ${box.poolDirectory}/pool.json could not be written: EROFS. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
+			stderr: `Warning: without settings, other accounts do not find this pool, because ${box.poolDirectory}/pool.json could not be written: the file system is read-only. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
 		});
 		expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: ''});
 		expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(true);
@@ -303,7 +303,7 @@ describe.skipIf(!canEnter(readOnly('/var')))('admin with a read-only pool direct
 		expect(await runIn(readOnly(box.poolDirectory), box, words)).toEqual({
 			exitCode: 4,
 			stdout: '',
-			stderr: `Error: Cannot write ${box.poolDirectory}/pool.json, which says where the GPU pool is: EROFS\nNothing was changed. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
+			stderr: `Error: Cannot write ${box.poolDirectory}/pool.json, which says where the GPU pool is: the file system is read-only\nNothing was changed. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
 		});
 		expect(await box.run('release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
 		expect(readdirSync(box.poolDirectory).filter((name) => name.includes('json'))).toEqual(['pool.json']);
