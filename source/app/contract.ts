@@ -67,6 +67,8 @@ export type PoolLocation = {
 	readonly privateLabel?: string;
 	/** Sentences for the user about what was repaired to make the location safe. */
 	readonly repairs: readonly string[];
+	/** Whether `--group` has changed who can use an existing pool. */
+	readonly hasNewGroup: boolean;
 	/** Creates the pool. If the pool has moved, `moved` has its former location and the settings that it had there. */
 	readonly make: (request: PoolRequest) => Promise<PoolMade & {readonly moved?: Move; readonly warning?: string}>;
 	readonly close: () => Promise<void>;

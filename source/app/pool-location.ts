@@ -235,6 +235,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 		location: store.location,
 		privateLabel,
 		repairs,
+		hasNewGroup,
 		async make(request) {
 			const {recorded} = locations.facts();
 			if (record !== undefined) {

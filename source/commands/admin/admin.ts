@@ -149,8 +149,7 @@ export const admin: Command = {
 				);
 			} else {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				const outcome =
-					location.repairs.length > 0 ? 'Its reservations were kept' : 'Everyone on this machine uses it now';
+				const outcome = location.hasNewGroup ? 'Its reservations were kept' : 'Everyone on this machine uses it now';
 				app.print(wasThere ? `The ${what} already existed. ${outcome}` : `Created a ${what}`);
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
