@@ -117,16 +117,24 @@ export const codeOf = (error: unknown): string | undefined => (error as NodeJS.E
 /** Whether an error of stdout means that its reader has gone: a pipe without a reader (EPIPE) or a closed terminal (EIO). */
 export const isReaderGone = (error: unknown): boolean => ['EPIPE', 'EIO'].includes(codeOf(error) ?? '');
 
-const lostOutputReasons: ReadonlyMap<string | undefined, string> = new Map([
+const fileProblems: ReadonlyMap<string | undefined, string> = new Map([
+	['EACCES', 'permission denied'],
+	['EPERM', 'permission denied'],
 	['ENOSPC', 'the disk is full'],
+	['EDQUOT', 'the disk quota is exhausted'],
+	['EROFS', 'the file system is read-only'],
+	['ENOTDIR', 'a part of the path is not a directory'],
+	['ENOENT', 'it cannot be created there'],
+	['EEXIST', 'a part of the path is not a directory'],
+	['ELOOP', 'it is a link'],
 	['EPIPE', 'the reading program has gone'],
 ]);
 
+/** Returns why a file could not be opened or written, as words for the user. */
+export const fileProblemOf = (error: unknown): string => fileProblems.get(codeOf(error)) ?? messageOf(error);
+
 export const lostOutput = (error: unknown): CanhazgpuError =>
-	new CanhazgpuError(
-		'failed',
-		`The output could not be written: ${lostOutputReasons.get(codeOf(error)) ?? messageOf(error)}`,
-	);
+	new CanhazgpuError('failed', `The output could not be written: ${fileProblemOf(error)}`);
 
 /** Whether a file of the program is missing: an update can delete files before they are loaded. Node reports ENOENT if the file disappears during loading. */
 export const isMissingPart = (error: unknown): boolean =>

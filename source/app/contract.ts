@@ -15,6 +15,7 @@ import type {TargetCheck} from '../core/rules/notices/diagnosis.js';
 import type {NoticePreferences} from '../core/rules/notices/events.js';
 import type {ReminderSender} from '../core/rules/notices/reminder.js';
 import type {FactsOfProcesses, ProviderName, Requester} from '../core/model/types.js';
+import type {Move} from '../format/moved-pool.js';
 import type {Notice} from '../format/notices/notice.js';
 import type {Paint} from '../format/text/paint.js';
 import type {Job, JobOptions} from '../host/job/job.js';
@@ -66,10 +67,10 @@ export type PoolLocation = {
 	readonly privateLabel?: string;
 	/** Sentences for the user about what was repaired to make the location safe. */
 	readonly repairs: readonly string[];
-	/** Creates the pool. If the pool has moved, `leftBehind` is the former location, which keeps the jobs and the history. */
-	readonly make: (
-		request: PoolRequest,
-	) => Promise<PoolMade & {readonly leftBehind?: string; readonly warning?: string}>;
+	/** Whether `--group` has changed who can use an existing pool. */
+	readonly hasNewGroup: boolean;
+	/** Creates the pool. If the pool has moved, `moved` has its former location and the settings that it had there. */
+	readonly make: (request: PoolRequest) => Promise<PoolMade & {readonly moved?: Move; readonly warning?: string}>;
 	readonly close: () => Promise<void>;
 };
 

@@ -6,7 +6,7 @@ import {isRoot} from '../core/rules/leases/ownership.js';
 import type {Host} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
-import {CanhazgpuError, messageOf} from '../errors.js';
+import {CanhazgpuError, fileProblemOf} from '../errors.js';
 import {effectiveUid, findUnsafeLocation, type UnsafeLocation} from '../security/safe-file.js';
 import {
 	checkRecordWritable,
@@ -77,8 +77,6 @@ function attempt(work: () => void): boolean {
 
 const announcementModes = {directoryMode: 0o755, fileMode: 0o644};
 
-const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? messageOf(error);
-
 export function createLocations(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
 	const announcement = path.join(sharedDirectory, 'pool.json');
@@ -101,7 +99,7 @@ export function createLocations(config: Config, host: Host): Locations {
 			const isTrusted = isBelieved(sharedDirectory) && findUnsafeRecordLocation(sharedDirectory) === undefined;
 			return isTrusted ? undefined : 'its directory belongs to another account';
 		} catch (error) {
-			return reasonOf(error);
+			return fileProblemOf(error);
 		}
 	};
 
@@ -155,7 +153,7 @@ export function createLocations(config: Config, host: Host): Locations {
 					writePoolRecord(announcement, record, announcementModes);
 					return undefined;
 				} catch (error) {
-					reason = reasonOf(error);
+					reason = fileProblemOf(error);
 				}
 			}
 
@@ -168,7 +166,7 @@ export function createLocations(config: Config, host: Host): Locations {
 			} catch (error) {
 				throw new CanhazgpuError(
 					'store-unreachable',
-					`Cannot write ${announcement}, which says where the GPU pool is: ${reasonOf(error)}`,
+					`Cannot write ${announcement}, which says where the GPU pool is: ${fileProblemOf(error)}`,
 					{hint: `Nothing was changed. ${writableHint}`, cause: error},
 				);
 			}

@@ -233,6 +233,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 		location: store.location,
 		privateLabel,
 		repairs,
+		hasNewGroup,
 		async make(request) {
 			const {recorded} = locations.facts();
 			if (record !== undefined) {
@@ -267,7 +268,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			return {
 				...made,
 				droppedLeases: made.droppedLeases + droppedLeases,
-				leftBehind: settings === undefined ? undefined : movedFrom,
+				...(movedFrom !== undefined && settings !== undefined && {moved: {from: movedFrom, settings}}),
 				warning: warning ?? unrecorded,
 			};
 		},

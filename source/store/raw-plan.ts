@@ -145,6 +145,10 @@ function encodeWrite(write: Write): RawWrite {
 			return {kind: 'policy', raw: encodePolicy(write.policy)};
 		}
 
+		case 'copy': {
+			return {kind: write.name, raw: write.raw};
+		}
+
 		case 'alerts': {
 			return {kind: 'alerts', raw: encodeAlerts(write)};
 		}

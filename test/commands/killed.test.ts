@@ -1,5 +1,5 @@
 /** Kills some commands at some points. test/long covers all. */
-import {rmSync} from 'node:fs';
+import {chmodSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
@@ -45,10 +45,11 @@ test('admin with the same options completes an interrupted setup without ending 
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
 	expect(await box.run('admin --gpus 3 --provider fake')).toMatchObject({exitCode: 1, stdout: ''});
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
+	chmodSync(box.poolDirectory, 0o777);
 	expect(await box.run('admin --gpus 2 --provider fake')).toEqual({
 		exitCode: 0,
 		stdout: `The pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite already existed. Everyone on this machine uses it now\n`,
-		stderr: '',
+		stderr: `Others could write to ${box.poolDirectory}: their permission was removed.\n`,
 	});
 	expect((await box.run('status --json')).stdout).toContain('"type": "MANUAL"');
 	expect(await box.run('admin --gpus 2 --provider fake')).toMatchObject({exitCode: 1});

@@ -142,9 +142,11 @@ test.runIf(isRoot)('without a duration, gpu_reserve and gpu_renew take no longer
 	] as const) {
 		await box.run(['admin', '--set', setting]);
 		expect((await agent.call('gpu_reserve')).words).toContain(` for ${given} `);
-		expect((await agent.call('gpu_renew')).words).toContain(` until ${given} from now`);
 		await agent.call('gpu_release');
 	}
+
+	await agent.call('gpu_reserve', {duration: '1m'});
+	expect((await agent.call('gpu_renew')).words).toContain(' until 0h 10m 0s from now');
 
 	expectError(await agent.call('gpu_reserve', {duration: '15m'}), /^A reservation can last at most 10m\. /v);
 	expectError(

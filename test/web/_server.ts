@@ -13,6 +13,8 @@ export type Web = {
 	readonly pid: number;
 	readonly stdout: () => string;
 	readonly stderr: () => string;
+	/** The exit code, after the end of all output. Undefined if a signal ended the server. */
+	readonly ended: Promise<number | undefined>;
 	/** Sends the signal, and resolves with the exit code or signal and the milliseconds until then. */
 	readonly end: (
 		signal: NodeJS.Signals,
@@ -48,6 +50,10 @@ export async function startServerIn(
 	child.stderr.setEncoding('utf8').on('data', (data: string) => {
 		stderr += data;
 	});
+	const {promise: ended, resolve: resolveEnded} = Promise.withResolvers<number | undefined>();
+	child.once('close', (code) => {
+		resolveEnded(code ?? undefined);
+	});
 	const kill = (): void => {
 		child.kill('SIGKILL');
 	};
@@ -67,6 +73,7 @@ export async function startServerIn(
 		pid: child.pid!,
 		stdout: () => stdout,
 		stderr: () => stderr,
+		ended,
 		async end(signal) {
 			const started = performance.now();
 			if (child.exitCode === null && child.signalCode === null) {

@@ -5,6 +5,7 @@ import {readForDisplay} from '../../core/operations/transact.js';
 import type {App} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../shared/common-flags.js';
+import {movedTexts} from '../../format/moved-pool.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {policyKeyNames, policyKeys} from '../../core/rules/policy/keys.js';
 import {withWorld} from '../shared/with-world.js';
@@ -131,7 +132,7 @@ export const admin: Command = {
 				app.remark(repair);
 			}
 
-			const {pool, droppedLeases, wasThere, leftBehind, warning} = await location.make({
+			const {pool, droppedLeases, wasThere, moved, warning} = await location.make({
 				gpuCount,
 				provider,
 				force: input.has('force'),
@@ -148,18 +149,15 @@ export const admin: Command = {
 				);
 			} else {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				const outcome =
-					location.repairs.length > 0 ? 'Its reservations were kept' : 'Everyone on this machine uses it now';
+				const outcome = location.hasNewGroup ? 'Its reservations were kept' : 'Everyone on this machine uses it now';
 				app.print(wasThere ? `The ${what} already existed. ${outcome}` : `Created a ${what}`);
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
 				}
 			}
 
-			if (leftBehind !== undefined) {
-				app.remark(
-					`The policy and the list of GPUs that are out of service were moved. Detached jobs and the history stay in ${leftBehind}.`,
-				);
+			for (const text of moved === undefined ? [] : movedTexts(moved)) {
+				app.remark(text);
 			}
 
 			if (warning !== undefined) {

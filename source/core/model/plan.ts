@@ -59,6 +59,8 @@ export type Write =
 	| {readonly kind: 'forget-job'; readonly number: number}
 	| {readonly kind: 'jobs'; readonly index: JobIndex}
 	| {readonly kind: 'policy'; readonly policy: ReadonlyMap<string, PolicySetting>}
+	/** Copies a record from another store byte for byte, even if it cannot be read. If `raw` is undefined, the record is removed. */
+	| {readonly kind: 'copy'; readonly name: 'drains' | 'policy'; readonly raw: string | undefined}
 	| {
 			readonly kind: 'alerts';
 			readonly alerts: readonly Alert[];

@@ -17,7 +17,7 @@ import {
 	writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
+import {CanhazgpuError, codeOf, fileProblemOf} from '../../errors.js';
 import {findUnsafeLocation, isOurs} from '../../security/safe-file.js';
 
 /* eslint-disable no-bitwise -- flags of open(2) are bits */
@@ -30,18 +30,6 @@ const unwritable = (file: string, problem: string, cause?: unknown): CanhazgpuEr
 		hint: 'Nothing was started. To keep the output elsewhere, set XDG_STATE_HOME to a directory of your own.',
 		cause,
 	});
-
-const problems: ReadonlyMap<string | undefined, string> = new Map([
-	['EACCES', 'permission denied'],
-	['EPERM', 'permission denied'],
-	['ENOSPC', 'the disk is full'],
-	['EDQUOT', 'the disk quota is exhausted'],
-	['EROFS', 'the file system is read-only'],
-	['ENOTDIR', 'a part of the path is not a directory'],
-	['ENOENT', 'it cannot be created there'],
-	['EEXIST', 'a part of the path is not a directory'],
-	['ELOOP', 'it is a link'],
-]);
 
 /** Creates a directory with its parents. Node's recursive mkdir never ends if a file system such as /proc answers ENOENT. */
 function makeDirectory(directory: string): void {
@@ -66,9 +54,7 @@ export function prepareLogs(directory: string): void {
 		closeSync(openSync(probe, newLog, 0o600));
 		unlinkSync(probe);
 	} catch (error) {
-		throw error instanceof CanhazgpuError
-			? error
-			: unwritable(directory, problems.get(codeOf(error)) ?? messageOf(error), error);
+		throw error instanceof CanhazgpuError ? error : unwritable(directory, fileProblemOf(error), error);
 	}
 }
 
@@ -87,7 +73,7 @@ export function openLog(file: string, isNew: boolean): number {
 	try {
 		return isNew || !existsSync(file) ? openSync(file, newLog, 0o600) : openSync(file, oldLog);
 	} catch (error) {
-		throw unwritable(file, problems.get(codeOf(error)) ?? messageOf(error), error);
+		throw unwritable(file, fileProblemOf(error), error);
 	}
 }
 
@@ -137,7 +123,7 @@ function createKey(file: string): void {
 		nameOnce(temporary, file);
 	} catch (error) {
 		if (codeOf(error) !== 'EEXIST') {
-			throw unwritable(file, problems.get(codeOf(error)) ?? messageOf(error), error);
+			throw unwritable(file, fileProblemOf(error), error);
 		}
 	} finally {
 		rmSync(temporary, {force: true});
@@ -227,7 +213,7 @@ export function readLog(file: string, endBytes = Infinity, start = 0): OpenedLog
 		const isMissing = codeOf(error) === 'ENOENT';
 		throw new CanhazgpuError(
 			'failed',
-			`The output of the job cannot be read: ${file}${isMissing ? ' does not exist' : `: ${problems.get(codeOf(error)) ?? messageOf(error)}`}`,
+			`The output of the job cannot be read: ${file}${isMissing ? ' does not exist' : `: ${fileProblemOf(error)}`}`,
 			{hint: isMissing ? 'The job was never started, or somebody has removed the file.' : undefined, cause: error},
 		);
 	}

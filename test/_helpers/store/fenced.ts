@@ -34,6 +34,10 @@ function replacedBy(write: Write): Expectation | undefined {
 			return {kind: write.kind, raw: undefined};
 		}
 
+		case 'copy': {
+			return {kind: write.name, raw: undefined};
+		}
+
 		// The keys of a pool can contain invalid values, which cannot be compared.
 		case 'pool':
 		case 'join':

@@ -3,7 +3,6 @@ import {existsSync, mkdirSync, readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {DatabaseSync} from 'node:sqlite';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
@@ -12,7 +11,7 @@ import {canEnter, runIn, type NamespaceOptions} from '../../_helpers/machine/nam
 import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';
 import {closePool} from '../../../source/core/operations/pool/create-pool.js';
-import {openStoreOf} from '../../_helpers/program/processes.js';
+import {openStoreOf, peek} from '../../_helpers/program/processes.js';
 import {startSleeper} from '../run/_sleeper.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
@@ -21,11 +20,10 @@ import {firstCase, slowTest} from '../../_helpers/slow.js';
 const redis = redisOfFile();
 
 const movedHint =
-	'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.';
+	'Restart programs that still use the old location, and remove settings and flags that name it. If no setting or flag names the old location, the move was interrupted. Repeat that canhazgpu admin command with --force.';
 
 /** The line on stderr after a move. */
-const movedSettings = (from: string): string =>
-	`The policy and the list of GPUs that are out of service were moved. Detached jobs and the history stay in ${from}.\n`;
+const leftBehind = (from: string): string => `Detached jobs and the history stay in ${from}.\n`;
 
 test.each(
 	firstCase([
@@ -75,7 +73,7 @@ test('admin --force in another store ends the former reservations and redirects 
 	);
 });
 
-test('a running job prints one warning that a move ended its reservation, and ends without delay', async () => {
+test('a running job prints a warning that a move ended its reservation, and keeps its exit code', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const {wrapper, pid} = await startSleeper(box);
@@ -85,15 +83,11 @@ test('a running job prints one warning that a move ended its reservation, and en
 		stdout: expect.stringContaining('Ended 1 reservation(s)') as string,
 	});
 	await wrapper.says(/WARNING/v);
-	// Another poll must not repeat the warning.
-	await sleep(6000);
-	const endedAt = performance.now();
 	process.kill(pid, 'SIGTERM');
 	expect(await wrapper.ended).toMatchObject({
 		exitCode: 143,
 		stderr: `canhazgpu: WARNING: the command continues without its reservation: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/14 now\n`,
 	});
-	expect(performance.now() - endedAt).toBeLessThan(5000);
 });
 
 test('admin --force in another store moves the policy and the out-of-service GPUs', async () => {
@@ -106,16 +100,48 @@ test('admin --force in another store moves the policy and the out-of-service GPU
 	expect(await box.run(words)).toEqual({
 		exitCode: 0,
 		stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/15\n`,
-		stderr: movedSettings(box.poolDirectory),
+		stderr: `The policy and the list of GPUs that are out of service were moved. ${leftBehind(box.poolDirectory)}`,
 	});
 	expect((await box.run('status', anywhere)).stdout).toContain('fan is dead');
 	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
 
 	// A GPU that is back in service stays in service when the pool moves back.
 	await box.run('admin --undrain 1', anywhere);
-	await box.run('admin --gpus 3 --provider fake --force --store embedded');
+	expect(await box.run('admin --gpus 3 --provider fake --force --store embedded')).toMatchObject({
+		stderr: `The policy was moved. ${leftBehind(`redis localhost:${redis.port}/15`)}`,
+	});
 	expect((await box.run('reserve -g 3 --short', anywhere)).stdout).toBe('0,1,2\n');
 	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
+});
+
+test('admin --force in another store copies an unreadable policy and drain list and warns about both', async () => {
+	const settings = {CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '2'};
+	const box = createBox();
+	const client = new Redis(redis.port, {db: 2});
+	onTestFinished(() => {
+		client.disconnect();
+		box.remove();
+	});
+	await box.run('admin --gpus 2 --provider fake', settings);
+	await client.set('canhazgpu:policy', 'not json');
+	await client.hset('canhazgpu:drain', 'a', 1);
+	const {exitCode, stderr} = await box.run('admin --gpus 2 --provider fake --store embedded --force');
+	const [left, policy, drains] = stderr.split('\n', 3);
+	expect([exitCode, left]).toEqual([0, leftBehind(`redis localhost:${redis.port}/2`).trimEnd()]);
+	expect(policy).toMatch(
+		/^Warning: The policy cannot be read\. .* The problem: it is not JSON\. See canhazgpu doctor$/v,
+	);
+	expect(drains).toBe(
+		'Warning: The list of GPUs that are out of service cannot be read, so no GPU is in service. The problem: it is a hash, not a string. Put GPUs back into service: canhazgpu admin --undrain IDS',
+	);
+
+	// The strictest values apply in the new pool too, until an administrator sets them again.
+	expect((await box.run('status')).stderr).toContain(policy);
+	expect(await box.run('reserve --nonblock')).toMatchObject({exitCode: 3});
+	expect(await box.run('admin --undrain 0,1')).toMatchObject({exitCode: 0});
+	expect(await box.run('admin --unset all')).toMatchObject({exitCode: 0});
+	expect((await box.run('status')).stderr).not.toContain('Warning');
+	expect(await box.run('reserve -g 2 --short')).toMatchObject({exitCode: 0, stdout: '0,1\n'});
 });
 
 slowTest('admin --force in another store warns if the former reservations could not be ended', async () => {
@@ -169,7 +195,7 @@ slowTest('only admin --force replaces a pool of the Go canhazgpu in Redis by an 
 	expect(await box.run(`${words} --force`)).toEqual({
 		exitCode: 0,
 		stdout: `Created a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the replaced pool\n`,
-		stderr: movedSettings(location),
+		stderr: leftBehind(location),
 	});
 	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);
 });
@@ -258,7 +284,7 @@ describe.skipIf(!canEnter(readOnly('/var')))('admin with a read-only pool direct
 		expect(await runIn(readOnly(box.poolDirectory), box, words)).toEqual({
 			exitCode: 0,
 			stdout: `Created a pool of 2 GPU(s) (fake) in redis localhost:${redis.port}/11\n`,
-			stderr: `Warning: without settings, other accounts do not find this pool, because ${box.poolDirectory}/pool.json could not be written: EROFS. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
+			stderr: `Warning: without settings, other accounts do not find this pool, because ${box.poolDirectory}/pool.json could not be written: the file system is read-only. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
 		});
 		expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: ''});
 		expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(true);
@@ -272,23 +298,32 @@ describe.skipIf(!canEnter(readOnly('/var')))('admin with a read-only pool direct
 		expect(await runIn(readOnly(box.poolDirectory), box, words)).toEqual({
 			exitCode: 4,
 			stdout: '',
-			stderr: `Error: Cannot write ${box.poolDirectory}/pool.json, which says where the GPU pool is: EROFS\nNothing was changed. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
+			stderr: `Error: Cannot write ${box.poolDirectory}/pool.json, which says where the GPU pool is: the file system is read-only\nNothing was changed. Check the space, the inodes and the permissions of ${box.poolDirectory}, and repeat this command.\n`,
 		});
 		expect(await box.run('release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
 		expect(readdirSync(box.poolDirectory).filter((name) => name.includes('json'))).toEqual(['pool.json']);
 	});
 });
 
-test('an admin command that was killed during a move can be repeated', async () => {
+test('an admin command that was killed during a move can be repeated, also with another target', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
+	await box.run('admin --set limits.max-gpus=1');
 	const store = await openStoreOf(box);
-	await closePool({store, host: createHost(), clock: createClock()}, `redis localhost:${redis.port}/13`);
+	const host = createHost();
+	const at = (db: number) => `redis localhost:${redis.port}/${db}`;
+	// In a container, the machine id differs, but the boot id is the same.
+	await closePool({store, host: {...host, machineId: 'container'}, clock: createClock()}, at(13));
 	await store.close();
 	expect((await box.run('status')).stderr).toBe(
-		`Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/13 now\n${movedHint}\n`,
+		`Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in ${at(13)} now\n${movedHint}\n`,
 	);
-	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 13`;
-	expect(await box.run(words)).toMatchObject({exitCode: 0, stderr: movedSettings(box.poolDirectory)});
-	expect(await box.run('status', {CANHAZGPU_STORE: ''})).toMatchObject({exitCode: 0});
+	const words = `admin --gpus 2 --provider fake --force --store redis --redis-port ${redis.port} --redis-db 1`;
+	expect(await box.run(words)).toEqual({
+		exitCode: 0,
+		stdout: `Created a pool of 2 GPU(s) (fake) in ${at(1)}\n`,
+		stderr: `The policy was moved. ${leftBehind(box.poolDirectory)}`,
+	});
+	expect((await box.run('admin --policy', {CANHAZGPU_STORE: ''})).stdout).toMatch(/limits\.max-gpus +│ 1/v);
+	expect((await peek(box)).pool?.machine?.movedTo).toBe(at(1));
 });

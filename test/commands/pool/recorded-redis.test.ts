@@ -87,6 +87,6 @@ slowTest('admin --force sends the password of the URL also to the former pool on
 	expect(await box.run('admin --gpus 2 --provider fake --force', at(4))).toEqual({
 		exitCode: 0,
 		stdout: `Created a pool of 2 GPU(s) (fake) in redis 127.0.0.1:${redis.port}/4\nEnded 1 reservation(s) of the replaced pool\n`,
-		stderr: `The policy and the list of GPUs that are out of service were moved. Detached jobs and the history stay in redis 127.0.0.1:${redis.port}/3.\n`,
+		stderr: `Detached jobs and the history stay in redis 127.0.0.1:${redis.port}/3.\n`,
 	});
 });

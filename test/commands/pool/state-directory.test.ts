@@ -33,7 +33,7 @@ const makeRedisPool = async (uid: number, environment: Readonly<Record<string, s
 const created = {
 	exitCode: 0,
 	stderr: expect.stringMatching(
-		/^Warning: without settings, other accounts do not find this pool, because \S+ could not be written: ENOTDIR\. .*\n$/v,
+		/^Warning: without settings, other accounts do not find this pool, because \S+ could not be written: a part of the path is not a directory\. .*\n$/v,
 	) as string,
 };
 

@@ -3,6 +3,7 @@ import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
 import {
 	checkPoolSize,
+	hasMoved,
 	planPool,
 	planPoolReset,
 	requirePool,
@@ -15,7 +16,16 @@ import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
 import {changeOnce} from '../change-once.js';
 
 /** The administrator's decisions about a pool. They survive a replacement and a move of the pool. */
-export type PoolSettings = Pick<Snapshot, 'drains' | 'policy'>;
+export type PoolSettings = Pick<Snapshot, 'drains' | 'drainProblem' | 'policy' | 'policyProblem' | 'stored'>;
+
+/**
+Copies the settings as they are stored, so that the strictest values also apply in the new store if a record cannot be read. A record that is not a
+string cannot be copied. Its problem is written instead, which is as unreadable.
+*/
+const copyOf = ({stored, drainProblem, policyProblem}: PoolSettings): readonly Write[] => [
+	{kind: 'copy', name: 'drains', raw: stored.drains ?? drainProblem},
+	{kind: 'copy', name: 'policy', raw: stored.policy ?? policyProblem},
+];
 
 export type PoolRequest = {
 	readonly gpuCount: number;
@@ -94,13 +104,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 		machine: {id: host.machineId, bootId: host.bootId},
 	};
 	const {movedFrom: location, settings} = request;
-	const settingWrites: readonly Write[] =
-		settings === undefined
-			? []
-			: [
-					{kind: 'drains', drains: settings.drains},
-					{kind: 'policy', policy: settings.policy},
-				];
+	const settingWrites = settings === undefined ? [] : copyOf(settings);
 	let isUnknown = false;
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
@@ -154,26 +158,22 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 type PoolClosed = {readonly droppedLeases: number; readonly settings: PoolSettings};
 
 /**
-Closes this machine's pool for a move. Programs learn the new location at their next read. Returns the settings of the pool and how many leases ended:
-none if an earlier, killed `admin` has closed the pool for the same move. Throws like `requirePool`.
+Closes this machine's pool for a move. Programs learn the new location at their next read. Returns the settings of the pool and how many leases ended.
+If a killed `admin` has already closed the pool, no lease is left, and only the new location changes. Throws like `requirePool` for other pools.
 */
 export const closePool = async (makers: PoolCreation, movedTo: string): Promise<PoolClosed> =>
 	changeOnce<PoolClosed>(makers, {
 		read: async (change) => makers.store.read({change}),
 		attempt(snapshot) {
 			const {store, host} = makers;
-			const {drains, policy} = snapshot;
 			const machine = {id: host.machineId, bootId: host.bootId, movedTo};
-			if (snapshot.pool?.machine?.id === machine.id && snapshot.pool.machine.movedTo === movedTo) {
-				return {plan: emptyPlan, result: {droppedLeases: 0, settings: {drains, policy}}};
-			}
-
-			const pool = requirePool(snapshot, host, store);
+			const isClosed = snapshot.pool !== undefined && hasMoved(snapshot.pool, host);
+			const pool = isClosed ? snapshot.pool : requirePool(snapshot, host, store);
 			const plan = planPoolReset(
 				snapshot,
 				{...pool, machine},
 				{host, account: accountName(host.account), before: {count: pool.gpuCount, provider: pool.provider}},
 			);
-			return {plan, result: {droppedLeases: holdingsIn(snapshot.gpus).length, settings: {drains, policy}}};
+			return {plan, result: {droppedLeases: holdingsIn(snapshot.gpus).length, settings: snapshot}};
 		},
 	});

@@ -94,6 +94,10 @@ function isOfAnotherMachine({machine}: Pick<Pool, 'machine'>, host: Host): boole
 	return machine !== undefined && machine.id !== host.machineId && !isSameBoot;
 }
 
+/** Whether the pool is this machine's and was closed by a move to another store. */
+export const hasMoved = (pool: Pool, host: Host): boolean =>
+	pool.machine?.movedTo !== undefined && !isOfAnotherMachine(pool, host);
+
 const ofAnotherMachine = ({machine}: Pick<Pool, 'machine'>, location: string, hint: string): CanhazgpuError =>
 	new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine!.id})`, {hint});
 
@@ -122,7 +126,7 @@ export function requirePool(snapshot: Snapshot, host: Host, {kind, location}: Pi
 	if (machine?.movedTo !== undefined) {
 		throw new CanhazgpuError('wrong-machine', `The pool that was in ${location} is in ${machine.movedTo} now`, {
 			details: {movedTo: machine.movedTo},
-			hint: 'Restart programs that still use the old location, and remove settings and flags that name it. If nothing names it, the move was interrupted: repeat the canhazgpu admin command that moved the pool, with --force.',
+			hint: 'Restart programs that still use the old location, and remove settings and flags that name it. If no setting or flag names the old location, the move was interrupted. Repeat that canhazgpu admin command with --force.',
 		});
 	}
 

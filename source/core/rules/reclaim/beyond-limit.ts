@@ -37,13 +37,14 @@ function newestFor(beyond: readonly SlackLease[], usable: ReadonlySet<number>, m
 function neededFor(beyond: readonly SlackLease[], snapshot: Snapshot): ReadonlyMap<string, EntryRecord> {
 	const needed = new Map<string, EntryRecord>();
 	const records = freeGpus(snapshot);
-	const old = new Set(gpusOf(records.filter(({lastReleased}) => !isRecent(lastReleased, snapshot))));
+	const longFree = new Set(gpusOf(records.filter(({lastReleased}) => !isRecent(lastReleased, snapshot))));
 	let free: ReadonlySet<number> = new Set(gpusOf(records));
 	for (const {record, owner, usable, groups, takesAny, missing} of waitersIn(snapshot)) {
-		const left = isRecent(record.entry.enqueueTime, snapshot) ? new Set<number>() : free.intersection(old);
-		// A request that does not take free GPUs cannot use them, for example because they are in use without a reservation.
-		const isUseless = takesAny || mostIn(groups, left) >= missing;
-		const missed = missing - mostIn(groups, isUseless ? free.difference(left) : free);
+		const untaken = isRecent(record.entry.enqueueTime, snapshot) ? new Set<number>() : free.intersection(longFree);
+		// A request that has left a free GPU untaken for a minute cannot use it, for example because the GPU is in use without a reservation. But a
+		// request with several groups takes no GPU before one of the groups has enough.
+		const cannotUseUntaken = takesAny || mostIn(groups, untaken) >= missing;
+		const missed = missing - mostIn(groups, cannotUseUntaken ? free.difference(untaken) : free);
 		// The request will take the other free GPUs at once, so they are not free for later requests.
 		const others = beyond.filter(({lease}) => owner !== ownerOf(lease) && !needed.has(lease.leaseId!));
 		free = free.difference(usable);

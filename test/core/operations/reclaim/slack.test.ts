@@ -335,7 +335,7 @@ describe('a reservation beyond the limit', () => {
 		expect(await holders()).toBe('b b - -');
 	});
 
-	test('stays if the end of another one completes a model', async () => {
+	test('stays if ending one other reservation frees enough GPUs of one model', async () => {
 		const {world, lookFor, holders} = await ofTwoModels(
 			[idleReading, idleReading, idleReading, idleReading],
 			[1, 1, 1],
