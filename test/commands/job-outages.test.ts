@@ -69,6 +69,23 @@ test('a job starts after an outage in which its background process first connect
 	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'completed', starts: 1}]);
 });
 
+test('a job whose background process repeats the request after an outage keeps its place in the queue', async () => {
+	const {box, proxy, byProxy} = await setScene();
+	expect(await box.run('reserve --short')).toMatchObject({exitCode: 0});
+	proxy.failAt('"enqueue_time"', {forMs: 15_000, isAnswered: false});
+	expect(await box.run('run --detach -q --wait 5m -- echo ran', byProxy)).toMatchObject({exitCode: 0});
+	const log = async () => (await box.run('logs 1')).stdout;
+	await eventually(async () => (await log()).includes('cannot start until the store answers'));
+	const store = await openStoreOf(box);
+	const entries = async () => (await store.read()).queue.map(({id}) => id);
+	const [joined] = await entries();
+	await eventually(async () => /position \d+ of/v.test(await log()));
+	expect(await entries()).toEqual([joined]);
+	expect(await box.run('release --gpu-ids 0')).toMatchObject({exitCode: 0});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+	expect(await holders(box)).toBe('0:-');
+});
+
 test('run --detach that is interrupted prints the id and cancels the jobs of the array that have not started', async () => {
 	const scene = await setScene();
 	const {box} = scene;

@@ -26,11 +26,11 @@ type JoinOptions = {
 	readonly joinedAt?: number | undefined;
 };
 
-/** Joins the queue. Returns the store time at which the entry first joined, and the current store time. */
+/** Joins the queue. If the entry is already in the queue, it keeps its position. Returns the store times of its first joining and its last heartbeat. */
 export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
-): Promise<{readonly now: number; readonly joinedAt: number}> => {
+): Promise<{readonly lastHeartbeat: number; readonly joinedAt: number}> => {
 	const {requester, note, via, force} = request;
 	return transact(world, {
 		async attempt(snapshot) {
@@ -62,10 +62,12 @@ export const joinQueue = async (
 				lastHeartbeat: now,
 				groups: groupsFor(world, snapshot),
 			};
-			const result = {now, joinedAt: began};
-			// Another process may have restored the entry in the meantime.
-			if (snapshot.queue.some((record) => record.id === id)) {
-				return {plan: emptyPlan, result};
+			const result = {lastHeartbeat: now, joinedAt: began};
+			// Another process may have restored the entry in the meantime, or it joined before an outage.
+			const existing = snapshot.queue.find((record) => record.id === id);
+			if (existing !== undefined) {
+				const {lastHeartbeat, enqueueTime} = existing.kind === 'entry' ? existing.entry : entry;
+				return {plan: emptyPlan, result: {lastHeartbeat, joinedAt: enqueueTime}};
 			}
 
 			const plan = planJoin(entry, world.host.hostname, joinedAt);
