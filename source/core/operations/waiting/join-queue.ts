@@ -1,19 +1,17 @@
 import type {World} from '../../model/ports.js';
 import {entryFor, planJoin} from '../../rules/queue/queue.js';
-import {checkAgentRequest} from '../../rules/policy/agents.js';
-import {requirePossible} from '../../rules/allocation/impossible.js';
-import {anyGpus, eligibilityOf, eligibleOf} from '../../rules/allocation/need.js';
-import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
+import {eligibleOf} from '../../rules/allocation/need.js';
 import {ownerOf} from '../../rules/leases/ownership.js';
 import {requireWithinMaxWaiting} from '../../rules/limits/limits.js';
 import {policyExpectation} from '../../rules/policy/policy.js';
-import {checkWanted, type AcquireRequest} from '../../rules/request/request.js';
+import type {AcquireRequest} from '../../rules/request/request.js';
 import type {Observation} from '../../model/types.js';
 import {requireNoClone} from '../../rules/pool/pool.js';
 import {emptyPlan} from '../../model/plan.js';
 import {transact} from '../transact.js';
 import {checkKeepOf, createLinkReader, type ReadLinks} from '../acquire-now.js';
-import {groupsFor, limitsFor, withinLimits} from '../limits.js';
+import {groupsFor} from '../limits.js';
+import {requirePossibleIn} from '../require-possible.js';
 
 type JoinOptions = {
 	readonly id: string;
@@ -36,16 +34,11 @@ export const joinQueue = async (
 		async attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
 			checkKeepOf(request, snapshot);
-			const gpuCount = snapshot.gpus.length;
-			const wanted = checkWanted(request, gpuCount);
-			checkAgentRequest(snapshot, request, wanted.count);
-			// The strategy does not influence which groups are eligible, so the links are read as for the default strategy.
-			const links = await readLinks(wanted, 'mru');
-			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
-			const eligibility = withinSharePolicy(wanted, seen, snapshot);
-			requirePossible(wanted, {eligibility, observation, gpuCount, links});
-			const limits = limitsFor(world, snapshot, requester);
-			const {tenure} = withinLimits(request, wanted, {limits, policy: snapshot});
+			const {wanted, eligibility, limits, timed} = await requirePossibleIn(world, snapshot, request, {
+				observation,
+				readLinks,
+			});
+			const {tenure} = timed;
 			const waiting = snapshot.queue.filter(
 				(record) => record.kind === 'entry' && ownerOf(record.entry) === requester.account,
 			).length;
