@@ -86,6 +86,18 @@ test('a job whose background process repeats the request after an outage keeps i
 	expect(await holders(box)).toBe('0:-');
 });
 
+test('run --detach that is interrupted during an outage ends within seconds', async () => {
+	const {box, proxy, byProxy} = await setScene();
+	proxy.failAt('"held":true', {forMs: 60_000, isAnswered: true});
+	const submission = start(box, 'run --detach -q -- true', byProxy);
+	const store = await openStoreOf(box);
+	await eventually(async () => soundJobs(await store.readJobs()).some(({isHeld}) => isHeld));
+	submission.kill('SIGINT');
+	const interruptedAt = performance.now();
+	expect(await submission.ended).toMatchObject({exitCode: 130, stdout: '1\n'});
+	expect(performance.now() - interruptedAt).toBeLessThan(15_000);
+});
+
 test('run --detach that is interrupted prints the id and cancels the jobs of the array that have not started', async () => {
 	const scene = await setScene();
 	const {box} = scene;
