@@ -125,6 +125,12 @@ export const run: Command = {
 			({waitSeconds} = outcome);
 		}
 
+		const cuda = input.config.get('run.cuda');
+		if (cuda !== undefined && ['detach', 'after', 'begin'].some((flag) => input.has(flag))) {
+			// Refuses a version that is not installed now, not when the command starts.
+			await app.prepareCuda(cuda);
+		}
+
 		if (input.has('detach')) {
 			const {submitDetached} = await import('./shared/detached/submit.js');
 			return submitDetached(app, input, {command: run, request: wish(), words, later});
@@ -132,7 +138,7 @@ export const run: Command = {
 
 		if (input.has('after') || input.has('begin')) {
 			const {awaitTurn} = await import('./shared/detached/await-turn.js');
-			const exitCode = await awaitTurn(app, later);
+			const exitCode = await awaitTurn(app, wish(), later);
 			if (exitCode !== undefined) {
 				return exitCode;
 			}

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {readFileSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {soundJobs} from '../../source/core/rules/jobs/look.js';
+import {isOver} from '../../source/core/rules/jobs/start.js';
 import {slowTest} from '../_helpers/slow.js';
 import {eventually} from '../_helpers/eventually.js';
 import type {Box} from '../_helpers/program/cli.js';
@@ -67,6 +68,38 @@ test('a job starts after an outage in which its background process first connect
 	expect(await box.run('run --detach -q -- true', byProxy)).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
 	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
 	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'completed', starts: 1}]);
+});
+
+test('a job whose background process repeats the request after an outage keeps its place in the queue', async () => {
+	const {box, proxy, byProxy} = await setScene();
+	expect(await box.run('reserve --short')).toMatchObject({exitCode: 0});
+	proxy.failAt('"enqueue_time"', {forMs: 15_000, isAnswered: false});
+	expect(await box.run('run --detach -q --wait 5m -- echo ran', byProxy)).toMatchObject({exitCode: 0});
+	const log = async () => (await box.run('logs 1')).stdout;
+	await eventually(async () => (await log()).includes('cannot start until the store answers'));
+	const store = await openStoreOf(box);
+	const entries = async () => (await store.read()).queue.map(({id}) => id);
+	const [joined] = await entries();
+	await eventually(async () => /position \d+ of/v.test(await log()));
+	expect(await entries()).toEqual([joined]);
+	expect(await box.run('release --gpu-ids 0')).toMatchObject({exitCode: 0});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+	expect(await holders(box)).toBe('0:-');
+});
+
+test('run --detach that is interrupted during an outage ends within seconds', async () => {
+	const {box, proxy, byProxy} = await setScene();
+	proxy.failAt('"held":true', {forMs: 25_000, isAnswered: true});
+	const submission = start(box, 'run --detach -q -- true', byProxy);
+	const store = await openStoreOf(box);
+	await eventually(async () => soundJobs(await store.readJobs()).some(({isHeld}) => isHeld));
+	submission.kill('SIGINT');
+	const interruptedAt = performance.now();
+	expect(await submission.ended).toMatchObject({exitCode: 130, stdout: '1\n'});
+	expect(performance.now() - interruptedAt).toBeLessThan(15_000);
+	// The background process reaches the store again after the outage.
+	await eventually(async () => soundJobs(await store.readJobs()).every(({job}) => isOver(job)));
+	await store.close();
 });
 
 test('run --detach that is interrupted prints the id and cancels the jobs of the array that have not started', async () => {

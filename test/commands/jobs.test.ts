@@ -228,6 +228,22 @@ describe.each(
 		expect(await jobsOf(box)).toEqual(before);
 	});
 
+	test.each([
+		['--detach --model zzz', 'No GPU'],
+		['--detach --min-memory 900G', 'No GPU'],
+		['--detach --share 8G', 'GPUs cannot be shared in this pool'],
+		['--detach --mig 1g.10gb', 'No GPU'],
+		['--detach --cuda 99.1', 'CUDA 99.1'],
+		['--begin 1h --model zzz', 'No GPU'],
+		['--begin 1h --cuda 99.1', 'CUDA 99.1'],
+	])('run %s is refused at once and stores no job', async (flags, message) => {
+		const before = await jobsOf(box);
+		const {exitCode, stdout, stderr} = await box.run(`run ${flags} -- true`);
+		expect([exitCode, stdout]).toEqual([2, '']);
+		expect(stderr).toContain(`Error: ${message}`);
+		expect(await jobsOf(box)).toEqual(before);
+	});
+
 	test('run --detach fails if the output of the job cannot be stored', async () => {
 		const before = (await jobsOf(box)).length;
 		writeFileSync(path.join(box.home, 'file'), '');

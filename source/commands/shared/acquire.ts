@@ -55,6 +55,8 @@ type AcquireOptions = {
 	readonly interruption: Interruption;
 	/** The id of the lease. Default: a new id. */
 	readonly leaseId?: string | undefined;
+	/** The id of the queue entry. Default: the id that another host has chosen, or a new id. */
+	readonly entryId?: string | undefined;
 	readonly isSilent?: boolean;
 	/** Resolves when the user's command has started. Notifications are sent only afterwards. Undefined if there is no command. */
 	readonly started?: Promise<void> | undefined;
@@ -65,9 +67,9 @@ export async function acquireShown(
 	app: App,
 	world: OpenWorld,
 	request: AcquireRequest,
-	{waitSeconds, interruption, leaseId, isSilent = false, started}: AcquireOptions,
+	{waitSeconds, interruption, leaseId, entryId, isSilent = false, started}: AcquireOptions,
 ): Promise<Acquired> {
-	const entryId = givenEntryId(app);
+	const movableId = entryId === undefined ? givenEntryId(app) : undefined;
 	const line = createWaitingLine(app);
 	const background = createBackground(app.progress);
 	// Reminders are loaded only for a wait, so that an immediate grant starts faster.
@@ -81,7 +83,7 @@ export async function acquireShown(
 		const answer = await acquire(world, request, {
 			waitSeconds,
 			signal: interruption.signal,
-			entryId,
+			entryId: entryId ?? movableId,
 			leaseId,
 			onProgress(progress) {
 				stopReminding ??= keepReminding(app, world, app.progress);
@@ -136,7 +138,7 @@ export async function acquireShown(
 			}
 
 			case 'removed': {
-				if (entryId !== undefined) {
+				if (movableId !== undefined) {
 					app.remark('canhazgpu: left the queue of this host, because another host can serve the request now');
 					return {kind: 'interrupted', exitCode: movedExitCode};
 				}

@@ -38,7 +38,7 @@ export function createJobReader(connection: Connection): Store['readJobs'] {
 			},
 		);
 
-	/** Reads the records in pages. A record can change between two pages, so a commit checks each record that it relies on. */
+	/** Reads the records in pages. A record can change between two pages, so a plan must expect each record that it relies on. */
 	const read = async (numbers: readonly number[]): Promise<JobList> => {
 		const lists: JobList[] = [];
 		for (const page of pagesOf(numbers)) {

@@ -56,6 +56,11 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 			'limits.max-duration=4h',
 			'limits.default-duration=30m',
 		);
+		for (const words of ['--detach -t 5h', '--detach -g 3', '--begin 1h -g 3']) {
+			expect(await run(alice, `run ${words} -- true`)).toMatchObject({exitCode: 2, stdout: ''});
+		}
+
+		expect((await run(alice, 'jobs --json')).stdout).toBe('[]\n');
 		expect(await run(alice, 'reserve --gpus 3')).toMatchObject({
 			exitCode: 2,
 			stderr:

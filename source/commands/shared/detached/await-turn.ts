@@ -3,11 +3,14 @@ import type {App} from '../../../app/contract.js';
 import type {Job} from '../../../core/model/jobs.js';
 import {awaitStart} from '../../../core/operations/jobs/await-start.js';
 import {readCurrentJobs} from '../../../core/operations/jobs/jobs.js';
+import {requirePossibleLater} from '../../../core/operations/require-possible.js';
 import {soundJobs} from '../../../core/rules/jobs/look.js';
 import {checkAfter} from '../../../core/rules/jobs/submit.js';
+import type {AcquireRequest} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {startText} from '../../../format/jobs.js';
 import type {LocalLater} from '../later-flags.js';
+import {detailsFor} from '../request-flags.js';
 import {withWorld} from '../with-world.js';
 
 /** Returns a job without a record, with only the fields that decide when the command starts. */
@@ -29,9 +32,13 @@ const waiting = ({after, begin}: LocalLater): Job => ({
 	isHeld: true,
 });
 
-/** Waits for the jobs of --after and the time of --begin. Returns the exit code of a signal. Throws `unavailable` if the command never starts. */
-export async function awaitTurn(app: App, later: LocalLater): Promise<number | undefined> {
-	return withWorld(app, {keepReconnecting: true}, async (world) => {
+/**
+Waits for the jobs of --after and the time of --begin. Returns the exit code of a signal. Throws `unavailable` if the command never starts, and
+`impossible` if its request can never be served.
+*/
+export async function awaitTurn(app: App, request: AcquireRequest, later: LocalLater): Promise<number | undefined> {
+	return withWorld(app, {keepReconnecting: true, details: detailsFor(request.need)}, async (world) => {
+		await requirePossibleLater(world, request);
 		checkAfter(later.after, soundJobs(await readCurrentJobs(world)));
 		const interruption = app.interruption();
 		try {

@@ -104,14 +104,23 @@ async function runOnce(
 	};
 	const {via} = keeper.job();
 	const appOfJob = via === undefined ? app : appVia(app, via);
-	const requestOfJob = {...request, leaseId, request: {...request.request, via}};
+	const {waitSeconds = Infinity} = request;
+	const deadlineMs = app.clock.monotonicMs() + waitSeconds * 1000;
+	const requestOfJob = {
+		...request,
+		leaseId,
+		// The entry can still be in the queue after an outage, because this process is still alive.
+		entryId: app.clock.uuid(),
+		request: {...request.request, via},
+	};
+	let waitLeft = request.waitSeconds;
 	const notStarted = {reason: 'it was stopped before its command started'};
 	const endWithBug = async () =>
 		keeper.update((job, now) => ended(job, {...ending, reason: 'a bug in canhazgpu'}, now), interruption.signal);
 	let said: string | undefined;
 	while (!interruption.signal.aborted) {
 		try {
-			const exitCode = await runHere(appOfJob, input, requestOfJob, observer);
+			const exitCode = await runHere(appOfJob, input, {...requestOfJob, waitSeconds: waitLeft}, observer);
 			return {exitCode, ending: ending ?? notStarted, hasStarted: noting !== undefined};
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError)) {
@@ -140,6 +149,10 @@ async function runOnce(
 		}
 
 		await app.clock.sleep(retryMs, interruption.signal).catch(() => undefined);
+		if (waitSeconds !== 0 && waitSeconds !== Infinity) {
+			// Never 0, because a request with an entry must leave the queue at its deadline.
+			waitLeft = Math.max(1, (deadlineMs - app.clock.monotonicMs()) / 1000);
+		}
 	}
 
 	return {exitCode: interruption.exitCode(), ending: notStarted, hasStarted: false};

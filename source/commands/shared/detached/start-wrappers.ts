@@ -130,6 +130,7 @@ export async function startWrappers(
 					detaching,
 					inSystemd: false,
 					isNewLog: options.isNewLog && !hasLinger,
+					signal: options.signal,
 				}));
 			if (isStarted) {
 				return;

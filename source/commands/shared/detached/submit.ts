@@ -6,16 +6,16 @@ import type {Command, Input} from '../../../command-line/command.js';
 import type {Job} from '../../../core/model/jobs.js';
 import type {World} from '../../../core/model/ports.js';
 import {readCurrentJobs, submitJobs} from '../../../core/operations/jobs/jobs.js';
-import {readCurrent} from '../../../core/operations/transact.js';
+import {requirePossibleLater} from '../../../core/operations/require-possible.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';
-import {checkAgentRequest} from '../../../core/rules/policy/agents.js';
-import {checkNote, checkWanted, type AcquireRequest} from '../../../core/rules/request/request.js';
+import {checkNote, type AcquireRequest} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {detachedJson, interruptedText} from '../../../format/jobs.js';
 import {harmlessJson} from '../../../format/text/json.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {LocalLater} from '../later-flags.js';
 import {typedFlags} from '../hosts/on-host.js';
+import {detailsFor} from '../request-flags.js';
 import {withWorld} from '../with-world.js';
 import {ticketVariable} from '../job/ticket.js';
 import {startWrappers} from './start-wrappers.js';
@@ -89,9 +89,9 @@ async function storeJobs(
 ): Promise<readonly Job[]> {
 	checkNote(request.note);
 	const detaching = await app.loadDetaching();
-	const snapshot = await readCurrent(world);
-	const {count} = checkWanted(request, snapshot.gpus.length);
-	checkAgentRequest(snapshot, request, count);
+	const {
+		wanted: {count},
+	} = await requirePossibleLater(world, request);
 	detaching.prepareLogs();
 	// Marks lost jobs as failed first, because --after depends on how jobs have ended.
 	await readCurrentJobs(world);
@@ -127,7 +127,7 @@ export async function submitDetached(
 	const directory = ownDirectory();
 	const flags = typedFlags(command, input, ...submissionFlags);
 	await checkDetachedCommand(app, {words, directory}, app.environment);
-	return withWorld(app, {keepReconnecting: true}, async (world) => {
+	return withWorld(app, {keepReconnecting: true, details: detailsFor(request.need)}, async (world) => {
 		// A signal must not end this process between the store of the jobs and the start of their wrappers.
 		const interruption = app.interruption();
 		try {

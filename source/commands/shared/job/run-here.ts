@@ -170,6 +170,8 @@ export type RunRequest = {
 	readonly waitSeconds: number | undefined;
 	/** The id of the lease. To repeat a request whose answer may be lost, give the same id again. Default: a new id. */
 	readonly leaseId?: string;
+	/** The id of the queue entry. To repeat a request that may still be in the queue, give the same id again. Default: a new id. */
+	readonly entryId?: string;
 };
 
 /** Callbacks of a detached job, which keeps a record of its command. */
@@ -186,7 +188,7 @@ export type JobObserver = {
 export async function runHere(
 	app: App,
 	input: Input,
-	{request, words, waitSeconds, leaseId}: RunRequest,
+	{request, words, waitSeconds, leaseId, entryId}: RunRequest,
 	observer?: JobObserver,
 ): Promise<number> {
 	const wish = isolationWishOf(input);
@@ -214,6 +216,7 @@ export async function runHere(
 			waitSeconds,
 			interruption,
 			leaseId,
+			entryId,
 			isSilent: input.has('json'),
 			started: started.promise,
 		});

@@ -71,9 +71,14 @@ async function acquireHere(
 		return seen;
 	};
 
+	// A repeated request can still be in the queue, and must not get GPUs in addition to its entry.
+	const isQueued =
+		!isNowOrNever && options.entryId !== undefined && (await world.store.readEntry(options.entryId)) !== undefined;
 	const first = isNowOrNever
 		? await acquireOrRefuse(world, request, leaseId, observe)
-		: await acquireUnlessBusy(world, request, leaseId, observe);
+		: isQueued
+			? undefined
+			: await acquireUnlessBusy(world, request, leaseId, observe);
 	const isAnswered = first?.kind === 'granted' || (first !== undefined && isNowOrNever);
 	if (!isAnswered && lastScan !== undefined) {
 		checkNotBlind(lastScan);

@@ -1,19 +1,17 @@
 import type {World} from '../../model/ports.js';
 import {entryFor, planJoin} from '../../rules/queue/queue.js';
-import {checkAgentRequest} from '../../rules/policy/agents.js';
-import {requirePossible} from '../../rules/allocation/impossible.js';
-import {anyGpus, eligibilityOf, eligibleOf} from '../../rules/allocation/need.js';
-import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
+import {eligibleOf} from '../../rules/allocation/need.js';
 import {ownerOf} from '../../rules/leases/ownership.js';
 import {requireWithinMaxWaiting} from '../../rules/limits/limits.js';
 import {policyExpectation} from '../../rules/policy/policy.js';
-import {checkWanted, type AcquireRequest} from '../../rules/request/request.js';
+import type {AcquireRequest} from '../../rules/request/request.js';
 import type {Observation} from '../../model/types.js';
 import {requireNoClone} from '../../rules/pool/pool.js';
 import {emptyPlan} from '../../model/plan.js';
 import {transact} from '../transact.js';
 import {checkKeepOf, createLinkReader, type ReadLinks} from '../acquire-now.js';
-import {groupsFor, limitsFor, withinLimits} from '../limits.js';
+import {groupsFor} from '../limits.js';
+import {requirePossibleIn} from '../require-possible.js';
 
 type JoinOptions = {
 	readonly id: string;
@@ -26,26 +24,21 @@ type JoinOptions = {
 	readonly joinedAt?: number | undefined;
 };
 
-/** Joins the queue. Returns the store time at which the entry first joined, and the current store time. */
+/** Joins the queue. If the entry is already in the queue, it keeps its position. Returns the store times of its first joining and its last heartbeat. */
 export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
-): Promise<{readonly now: number; readonly joinedAt: number}> => {
+): Promise<{readonly lastHeartbeat: number; readonly joinedAt: number}> => {
 	const {requester, note, via, force} = request;
 	return transact(world, {
 		async attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
 			checkKeepOf(request, snapshot);
-			const gpuCount = snapshot.gpus.length;
-			const wanted = checkWanted(request, gpuCount);
-			checkAgentRequest(snapshot, request, wanted.count);
-			// The strategy does not influence which groups are eligible, so the links are read as for the default strategy.
-			const links = await readLinks(wanted, 'mru');
-			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
-			const eligibility = withinSharePolicy(wanted, seen, snapshot);
-			requirePossible(wanted, {eligibility, observation, gpuCount, links});
-			const limits = limitsFor(world, snapshot, requester);
-			const {tenure} = withinLimits(request, wanted, {limits, policy: snapshot});
+			const {wanted, eligibility, limits, timed} = await requirePossibleIn(world, snapshot, request, {
+				observation,
+				readLinks,
+			});
+			const {tenure} = timed;
 			const waiting = snapshot.queue.filter(
 				(record) => record.kind === 'entry' && ownerOf(record.entry) === requester.account,
 			).length;
@@ -62,10 +55,12 @@ export const joinQueue = async (
 				lastHeartbeat: now,
 				groups: groupsFor(world, snapshot),
 			};
-			const result = {now, joinedAt: began};
-			// Another process may have restored the entry in the meantime.
-			if (snapshot.queue.some((record) => record.id === id)) {
-				return {plan: emptyPlan, result};
+			const result = {lastHeartbeat: now, joinedAt: began};
+			// Another process may have restored the entry in the meantime, or it joined before an outage.
+			const existing = snapshot.queue.find((record) => record.id === id);
+			if (existing !== undefined) {
+				const {lastHeartbeat, enqueueTime} = existing.kind === 'entry' ? existing.entry : entry;
+				return {plan: emptyPlan, result: {lastHeartbeat, joinedAt: enqueueTime}};
 			}
 
 			const plan = planJoin(entry, world.host.hostname, joinedAt);

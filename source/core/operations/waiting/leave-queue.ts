@@ -90,7 +90,8 @@ export async function quitQueue(
 			throw error;
 		}
 
-		// The store is unreachable. After this process has ended, the next command that reads the pool removes the entry.
+		// The store is unreachable. After this process has ended, the next command that reads the pool removes the entry. A process that repeats the
+		// request instead gives the same entry id again.
 		return {...gaveUp, isUnsure: true};
 	}
 }

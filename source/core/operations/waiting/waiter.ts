@@ -170,7 +170,7 @@ export class Waiter {
 	}
 
 	async #join(): Promise<void> {
-		const {now, joinedAt} = await joinQueue(this.#world, {
+		const {lastHeartbeat, joinedAt} = await joinQueue(this.#world, {
 			id: this.#entryId,
 			request: this.#request,
 			observation: await this.#scanIfNeeded(),
@@ -178,7 +178,7 @@ export class Waiter {
 			waitSeconds: this.#options.waitSeconds,
 			joinedAt: this.#joinedAt,
 		});
-		this.#lastHeartbeat = now;
+		this.#lastHeartbeat = lastHeartbeat;
 		this.#joinedAt = joinedAt;
 	}
 

@@ -4,6 +4,7 @@ import type {Plan} from '../../model/plan.js';
 import type {Job, JobList, SoundJobRecord} from '../../model/jobs.js';
 import {judge} from '../leases/liveness.js';
 import {calledOff, lost, planJobChanges, type JobChange} from './changes.js';
+import {jobsNamed} from './ids.js';
 import {isOver, startOf} from './start.js';
 
 const startSeconds = 60;
@@ -62,5 +63,15 @@ export function planLook(list: JobList, host: Host): Plan {
 		}
 	}
 
-	return planJobChanges(changes.values().toArray(), {now, host: host.hostname});
+	const plan = planJobChanges(changes.values().toArray(), {now, host: host.hostname});
+	const jobs = records.map(({job}) => job);
+	const reasons = new Set(
+		changes
+			.values()
+			.filter(({job}) => job.state === 'cancelled')
+			.flatMap(({job: {after}}) => after.flatMap(({id}) => jobsNamed(jobs, id))),
+	);
+	// A job that has ended can be retried during the read, so that the jobs that depend on it can start after all.
+	const relied = records.filter(({number, job}) => reasons.has(job) && isOver(job) && !changes.has(number));
+	return {...plan, expect: [...plan.expect, ...relied.map(({number, raw}) => ({kind: 'job', number, raw}) as const)]};
 }

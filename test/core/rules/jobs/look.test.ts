@@ -87,6 +87,11 @@ describe('planLook', () => {
 		]);
 	});
 
+	test('makes its commit depend on the ended job because of which another job never starts', () => {
+		const plan = planLook(listOf(running({state: 'failed'}), waiting(8, '7')), hostWith({1: 'alive'}));
+		expect(plan.expect.map((each) => each.kind === 'job' && each.number)).toEqual([8, 7]);
+	});
+
 	test('changes nothing while all processes live', () => {
 		expect(outcome(running(), waiting(8, '7'))).toEqual([]);
 	});
