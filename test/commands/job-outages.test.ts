@@ -98,7 +98,7 @@ test('run --detach that is interrupted during an outage ends within seconds', as
 	expect(await submission.ended).toMatchObject({exitCode: 130, stdout: '1\n'});
 	expect(performance.now() - interruptedAt).toBeLessThan(15_000);
 	// The background process reaches the store again after the outage.
-	await eventually(async () => soundJobs(await store.readJobs()).every(({job}) => isOver(job)));
+	await eventually(async () => soundJobs(await store.readJobs()).every((job) => isOver(job)));
 	await store.close();
 });
 

@@ -15,5 +15,5 @@ export async function durationOf({world, requester}: Call, typed: string | undef
 	}
 
 	const snapshot = await readForDisplay(world);
-	return agentDefaultSeconds(snapshot, limitsFor(world, snapshot, requester));
+	return agentDefaultSeconds(snapshot, limitsFor(world, snapshot, requester)['max-duration']?.value);
 }

@@ -3,7 +3,6 @@ import {CanhazgpuError} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
 import type {Lease, Snapshot} from '../../model/types.js';
 import {isOfAgent} from '../leases/via.js';
-import type {Limits} from '../limits/limits.js';
 import {usualDurationSeconds, type AcquireRequest} from '../request/request.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from './policy.js';
 
@@ -25,10 +24,13 @@ export const agentExpectations = (
 
 export const usualAgentSeconds = 1800;
 
-/** Returns how long an agent's reservation lasts if it names no duration: half an hour, or less if the policy allows less. */
-export function agentDefaultSeconds(snapshot: StoredPolicy, {'max-duration': ofAccount}: Limits): number {
+/**
+Returns how long an agent's reservation lasts if it names no duration, in seconds: half an hour, or less if the policy allows less.
+@param mostSeconds - the longest reservation of the agent's account
+*/
+export function agentDefaultSeconds(snapshot: StoredPolicy, mostSeconds = Infinity): number {
 	const ofAgents = policyValue(snapshot, 'agents.max-duration');
-	return Math.min(usualAgentSeconds, ofAgents === 'off' ? Infinity : ofAgents, ofAccount?.value ?? Infinity);
+	return Math.min(usualAgentSeconds, ofAgents === 'off' ? Infinity : ofAgents, mostSeconds);
 }
 
 function checkPolicyKnown(snapshot: StoredPolicy): void {
