@@ -5,6 +5,7 @@ import {commandNames, findCommand} from '../source/command-line/find-command.js'
 import {globalFlags} from '../source/command-line/flags.js';
 import {mainHelp} from '../source/command-line/help.js';
 import {settingPaths} from '../source/config/schema.js';
+import {schemas} from '../source/help/schema/index.js';
 import {topicNames, topics} from '../source/help/topics.js';
 import {understand} from '../source/main.js';
 import {shellWords} from '../source/format/text/shell.js';
@@ -90,6 +91,11 @@ test('the configuration topic documents exactly the existing settings', () => {
 		'setting',
 	);
 	expect(rows.toSorted()).toEqual(settingPaths.toSorted());
+});
+
+test('the topic on JSON lists exactly the existing schemas', () => {
+	const listed = groupsOf(documents[topicFile('json')]!, /^\| `(?<name>[\-a-z]+)` \|/gmv, 'name');
+	expect(listed.toSorted()).toEqual(Object.keys(schemas).toSorted());
 });
 
 /** Metric names without the prefix `canhazgpu_`. */

@@ -64,6 +64,7 @@ export const extend: Command = {
 		json: jsonFlag,
 		on: onFlag,
 	},
+	notes: ['To extend reservations made with --user NAME, give the same flag or their GPU ids.'],
 	async run(app, input) {
 		const exitCode = await runOnNamedHost(app, input, extend);
 		if (exitCode !== undefined) {
