@@ -195,7 +195,7 @@ function openOutput(done?: string): void {
 	// `canhazgpu status | head -1` closes stdout early, which is no error. A terminal that was closed causes EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 		const isLost = reportLostOutput(error);
-		// eslint-disable-next-line unicorn/no-process-exit -- the reader is gone
+		// eslint-disable-next-line unicorn/no-process-exit -- nothing can be printed anymore
 		process.exit(isLost ? 1 : error.code === 'EIO' ? 129 : 0);
 	});
 }

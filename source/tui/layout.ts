@@ -43,8 +43,8 @@ type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 /** Lines outside the panels: header, summary, message and footer. */
 const fixedRows = 4;
 
-/** Whether there is usually room for borders. */
-const isBoxed = ({columns, rows}: State['size']): boolean => columns >= 100 && rows >= 20;
+/** Whether the screen is large enough for borders. Without them, more rows fit. */
+const mayBeBoxed = ({columns, rows}: State['size']): boolean => columns >= 100 && rows >= 20;
 
 const bodyRowsOf = (size: State['size']): number => size.rows - fixedRows;
 
@@ -99,7 +99,7 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 		waiting: Math.max(waiting, focus === 'queue' ? 1 : 0),
 		innerQueueWidth: innerWidthOf(queueWidthOf(columns, true), 'boxed'),
 	};
-	const boxedShares = isBoxed(size) ? boxed(body, size, view.preset, counts) : undefined;
+	const boxedShares = mayBeBoxed(size) ? boxed(body, size, view.preset, counts) : undefined;
 	const isBoxedFrame = boxedShares !== undefined && !wastesLines(boxedShares, counts.gpus);
 	const frame = isBoxedFrame ? 'boxed' : 'ruled';
 	// If only the title of the detail panel fits below the table, that title takes the last line, so no rule is drawn below it.

@@ -158,7 +158,7 @@ describe.each(
 		expect(await jobOf(box, id)).toMatchObject({state: 'cancelled'});
 	});
 
-	test('a job that another command submits does not belong to this command', async () => {
+	test('a job that another job submits keeps running when that job is cancelled', async () => {
 		const program = [starter, ...starterText].join(' ');
 		const outer = await submit(
 			box,
@@ -173,7 +173,10 @@ describe.each(
 		expect((await box.run(`cancel ${outer}`)).stdout).toBe(`Cancelled job ${outer}\n`);
 		expect(await jobOf(box, inner)).toMatchObject({state: 'running'});
 		expect((await box.run(`cancel ${inner}`)).stdout).toBe(`Cancelled job ${inner}\n`);
+	});
 
+	test('run --wait-children does not wait for a job that its command submits', async () => {
+		const program = [starter, ...starterText].join(' ');
 		// The job needs a GPU of the command that submits it.
 		const submitting = ['run', '--wait-children', '--gpus', '2', '--', 'sh', '-c', `${program} run --detach -- true`];
 		const {exitCode, stdout} = await box.run(submitting);

@@ -79,8 +79,8 @@ export function openLog(file: string, isNew: boolean): number {
 
 const keyBytes = 32;
 
-/** Returns this account's key. Undefined without a file. Removes a file of another length, because a known key would let others forge seals. */
-function findKey(file: string): Uint8Array | undefined {
+/** Returns this account's key, or undefined. Removes a file of another length, because others could guess an incomplete key. */
+function findOrDiscardKey(file: string): Uint8Array | undefined {
 	if (!existsSync(file)) {
 		return undefined;
 	}
@@ -133,10 +133,10 @@ function createKey(file: string): void {
 /** Returns this account's key from the directory of the logs. Creates the key the first time. */
 function readKey(directory: string): Uint8Array {
 	const file = path.join(directory, '.key');
-	let key = findKey(file);
+	let key = findOrDiscardKey(file);
 	if (key === undefined) {
 		createKey(file);
-		key = findKey(file);
+		key = findOrDiscardKey(file);
 	}
 
 	if (key === undefined) {

@@ -8,7 +8,7 @@ type Internals = {readonly destroy: () => void; readonly _socket: {destroy: () =
 
 /**
 Starts a program on its own terminal. 200 ms after the end of the program, node-pty closes the terminal. On a busy machine, this process may not have
-run in the meantime. So it gets a chance to read the last output first.
+run in the meantime. So the terminal stays open a little longer, until this process has read the last output.
 */
 export function spawnOnTerminal(...program: Parameters<typeof spawn>): {pty: IPty; hangUp: () => void} {
 	const pty = spawn(...program);

@@ -126,6 +126,21 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(mallory, 'extend --gpu-ids 2 --duration 9h')).toMatchObject({exitCode: 0});
 	});
 
+	test('jobs of an array that exceed limits.max-waiting wait until they can join the queue', async () => {
+		const box = await fresh(1);
+		const run = opened(box);
+		await set(box, 'limits.max-waiting=1');
+		await box.run('reserve');
+		const {stdout} = await run(alice, 'run --detach --array 0-1 -- true');
+		const id = stdout.trim();
+		await eventually(async () => {
+			const logs = await Promise.all([0, 1].map(async (index) => run(alice, `logs ${id}_${index}`)));
+			return logs.some((log) => log.stdout.includes('cannot join the queue yet'));
+		});
+		await box.run('release');
+		expect(await run(alice, `wait ${id}`)).toMatchObject({exitCode: 0});
+	});
+
 	test('with limits.slack, a reservation beyond the limit gets an early end when somebody else waits', async () => {
 		const box = await fresh(2);
 		const run = opened(box);

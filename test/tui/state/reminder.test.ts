@@ -88,7 +88,7 @@ describe('the shown reminder of top', () => {
 		await shows('WARN b is not a key of the monitor');
 	});
 
-	test('names only the GPUs whose reservations still end then, and disappears with the last', async () => {
+	test('names only the GPUs whose reservations have not changed, and disappears when all have changed', async () => {
 		const state = await stateOf(await createBox(2, {leases: {0: quiet, 1: quiet}}), size);
 		const read = async (before: typeof state, leases: Readonly<Record<number, Lease>>) => {
 			const {snapshot} = await stateOf(await createBox(2, {leases}), size);

@@ -7,6 +7,7 @@ import {calledOff, ended, started, type JobEnding} from '../../../core/rules/job
 import {exitReason, searchedBytes} from '../../../core/rules/jobs/exit-reason.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../../core/rules/jobs/look.js';
+import {isOverMaxWaiting} from '../../../core/rules/limits/limits.js';
 import {isOver} from '../../../core/rules/jobs/start.js';
 import type {Job} from '../../../core/model/jobs.js';
 import {CanhazgpuError, isTransient} from '../../../errors.js';
@@ -24,6 +25,9 @@ const copyMs = 200;
 
 /** Time in ms between two attempts to get GPUs from a store that cannot be used. */
 const retryMs = 1000;
+
+/** The longest pause before another try to join the queue. Short enough to notice free room, and long enough for an array of many jobs. */
+const longestPauseMs = 60_000;
 
 type Failure = {
 	readonly exitCode: number;
@@ -82,7 +86,7 @@ async function runOnce(
 	const background = createBackground(app.remark);
 	const leaseId = app.clock.uuid();
 	const over = new AbortController();
-	/** Stores the process of the command in the record. Undefined until the command has started. */
+	/** The updates that store the process of the command in the record. Undefined until the command has started. */
 	let noting: Promise<unknown> | undefined;
 	let ending: JobEnding | undefined;
 	const observer: JobObserver = {
@@ -96,7 +100,8 @@ async function runOnce(
 			return changed !== undefined;
 		},
 		running(command) {
-			noting = background.attempt(async () => keeper.update((job) => ({...job, job: command}), over.signal));
+			const update = background.attempt(async () => keeper.update((job) => ({...job, job: command}), over.signal));
+			noting = Promise.all([noting, update]);
 		},
 		ended({exitCode, reason}) {
 			ending = {exitCode, isTimeout: reason === 'timeout'};
@@ -118,6 +123,7 @@ async function runOnce(
 	const endWithBug = async () =>
 		keeper.update((job, now) => ended(job, {...ending, reason: 'a bug in canhazgpu'}, now), interruption.signal);
 	let said: string | undefined;
+	let pauseMs = retryMs;
 	while (!interruption.signal.aborted) {
 		try {
 			const exitCode = await runHere(appOfJob, input, {...requestOfJob, waitSeconds: waitLeft}, observer);
@@ -128,7 +134,8 @@ async function runOnce(
 				throw error;
 			}
 
-			if (noting !== undefined || !isTransient(error)) {
+			const isQueueFull = isOverMaxWaiting(error) && app.clock.monotonicMs() < deadlineMs;
+			if (noting !== undefined || !(isTransient(error) || isQueueFull)) {
 				app.remark(`Error: ${sanitize(error.message)}${error.hint === undefined ? '' : `\n${sanitize(error.hint)}`}`);
 				return {
 					exitCode: error.exitCode,
@@ -139,8 +146,11 @@ async function runOnce(
 
 			if (error.message !== said) {
 				said = error.message;
-				app.remark(`canhazgpu: the command cannot start until the store answers: ${sanitize(said)}`);
+				const what = isQueueFull ? 'join the queue yet' : 'start until the store answers';
+				app.remark(`canhazgpu: the command cannot ${what}: ${sanitize(said)}`);
 			}
+
+			pauseMs = isQueueFull ? Math.min(pauseMs * 2, longestPauseMs) : retryMs;
 		} finally {
 			if (noting !== undefined) {
 				over.abort();
@@ -148,7 +158,7 @@ async function runOnce(
 			}
 		}
 
-		await app.clock.sleep(retryMs, interruption.signal).catch(() => undefined);
+		await app.clock.sleep(pauseMs * (0.5 + app.clock.random() / 2), interruption.signal).catch(() => undefined);
 		if (waitSeconds !== 0 && waitSeconds !== Infinity) {
 			// Never 0, because a request with an entry must leave the queue at its deadline.
 			waitLeft = Math.max(1, (deadlineMs - app.clock.monotonicMs()) / 1000);

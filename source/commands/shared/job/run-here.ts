@@ -180,6 +180,7 @@ export type JobObserver = {
 	readonly variables: Readonly<Record<string, string | undefined>>;
 	/** Called before the command starts. If it resolves with false, the command does not start, and the GPUs are released. */
 	readonly granted: (lease: Pick<JobLease, 'leaseId' | 'gpus'>, signal: AbortSignal) => Promise<boolean>;
+	/** Called when the command has started. With `--wait-children`, called again for each child that keeps the GPUs after the command. */
 	readonly running: (process: ProcessIdentity) => void;
 	readonly ended: (end: Pick<JobEnd, 'exitCode' | 'reason'>) => void;
 };

@@ -145,13 +145,21 @@ export function requireEndWithin(
 	}
 }
 
+const overMaxWaiting = {limit: 'max-waiting'} as const;
+
+/** Whether the error is that of {@link requireWithinMaxWaiting}. The request can join the queue once another one of its account has left. */
+export const isOverMaxWaiting = (error: CanhazgpuError): boolean => error.details === overMaxWaiting;
+
 /** Throws `unavailable` if the account already has as many requests in the queue as its limit allows. */
 export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}: Limits, account: string): void {
 	if (limit !== undefined && waiting >= limit.value) {
 		throw new CanhazgpuError(
 			'unavailable',
 			`${cutShort(account)} already has ${waiting} of at most ${limit.value} requests in the queue`,
-			{hint: `The limit is ${settingText(limit)}. Cancel one first: canhazgpu queue --leave ID`},
+			{
+				hint: `The limit is ${settingText(limit)}. Cancel one first: canhazgpu queue --leave ID`,
+				details: overMaxWaiting,
+			},
 		);
 	}
 }

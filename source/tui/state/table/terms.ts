@@ -82,7 +82,10 @@ function testOf(term: string, columns: ReadonlySet<string>): Test {
 		const equal = Number(operand);
 		// Sizes and durations on the screen are rounded, so a row that shows `26G` would hardly ever equal `26G`.
 		if (Object.hasOwn(parsers, column) && Number.isNaN(equal)) {
-			throw new CanhazgpuError('usage', `${field}: compare ${quoted(operand)} with < or >`);
+			throw new CanhazgpuError(
+				'usage',
+				`${field}: = needs an exact number. Use < or >, such as ${quoted(`${field}>${operand}`)}`,
+			);
 		}
 
 		return comparisonWith(column, (value) =>
