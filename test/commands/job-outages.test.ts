@@ -3,7 +3,6 @@ import path from 'node:path';
 import {readFileSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {soundJobs} from '../../source/core/rules/jobs/look.js';
-import {isOver} from '../../source/core/rules/jobs/start.js';
 import {slowTest} from '../_helpers/slow.js';
 import {eventually} from '../_helpers/eventually.js';
 import type {Box} from '../_helpers/program/cli.js';
@@ -85,21 +84,6 @@ test('a job whose background process repeats the request after an outage keeps i
 	expect(await box.run('release --gpu-ids 0')).toMatchObject({exitCode: 0});
 	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
 	expect(await holders(box)).toBe('0:-');
-});
-
-test('run --detach that is interrupted during an outage ends within seconds', async () => {
-	const {box, proxy, byProxy} = await setScene();
-	proxy.failAt('"held":true', {forMs: 25_000, isAnswered: true});
-	const submission = start(box, 'run --detach -q -- true', byProxy);
-	const store = await openStoreOf(box);
-	await eventually(async () => soundJobs(await store.readJobs()).some(({isHeld}) => isHeld));
-	submission.kill('SIGINT');
-	const interruptedAt = performance.now();
-	expect(await submission.ended).toMatchObject({exitCode: 130, stdout: '1\n'});
-	expect(performance.now() - interruptedAt).toBeLessThan(15_000);
-	// The background process reaches the store again after the outage.
-	await eventually(async () => soundJobs(await store.readJobs()).every((job) => isOver(job)));
-	await store.close();
 });
 
 test('run --detach that is interrupted prints the id and cancels the jobs of the array that have not started', async () => {
