@@ -21,13 +21,17 @@ function createDirectory(): string {
 	return directory;
 }
 
-test('sealOf creates a key of 32 bytes that only the account can read, and keeps it', () => {
-	const directory = createDirectory();
+/** Seals twice with the same key, which is a file of 32 bytes that only the account can read. */
+function expectLastingKey(directory: string): void {
 	const seal = sealOf(directory, content);
 	expect(readdirSync(directory)).toEqual(['.key']);
 	const {size, mode} = statSync(path.join(directory, '.key'));
 	expect([size, mode % 0o1000]).toEqual([32, 0o600]);
 	expect(sealOf(directory, content)).toBe(seal);
+}
+
+test('sealOf creates a key of 32 bytes that only the account can read, and keeps it', () => {
+	expectLastingKey(createDirectory());
 });
 
 test.each(['EPERM', 'EOPNOTSUPP', 'ENOSYS'])(
@@ -36,12 +40,7 @@ test.each(['EPERM', 'EOPNOTSUPP', 'ENOSYS'])(
 		vi.mocked(linkSync).mockImplementationOnce(() => {
 			throw Object.assign(new Error(code), {code});
 		});
-		const directory = createDirectory();
-		const seal = sealOf(directory, content);
-		expect(readdirSync(directory)).toEqual(['.key']);
-		const {size, mode} = statSync(path.join(directory, '.key'));
-		expect([size, mode % 0o1000]).toEqual([32, 0o600]);
-		expect(sealOf(directory, content)).toBe(seal);
+		expectLastingKey(createDirectory());
 	},
 );
 
