@@ -4,6 +4,7 @@ import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createLineHistory} from '../../source/app/user-file.js';
 import {alice, isRoot} from '../_helpers/machine/accounts.js';
+import {slowTest} from '../_helpers/slow.js';
 
 function createFile(): string {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-history-'));
@@ -28,7 +29,7 @@ test('the command history of the monitor keeps each line once, newest last, in a
 	expect(modeOf(path.dirname(file))).toBe('700');
 });
 
-test('the command history of the monitor keeps the newest 500 lines and replaces a file in another format', () => {
+slowTest('the command history of the monitor keeps the newest 500 lines and replaces a file in another format', () => {
 	const file = createFile();
 	mkdirSync(path.dirname(file));
 	writeFileSync(file, 'x'.repeat(1_000_000));

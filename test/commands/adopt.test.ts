@@ -60,7 +60,7 @@ slowTest('reserve --pid refuses unknown processes and conflicting flags', async 
 	expect(again.stderr).toContain(`Error: GPU 1 is already held by ${account}\n`);
 });
 
-test('several status calls record the same unreserved use only once', async () => {
+slowTest('several status calls record the same unreserved use only once', async () => {
 	const {box} = await createUsedBox();
 	await box.run('status');
 	await box.run('status --json');

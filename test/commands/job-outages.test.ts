@@ -69,41 +69,47 @@ test('a job starts after an outage in which its background process first connect
 	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'completed', starts: 1}]);
 });
 
-test('a job whose background process repeats the request after an outage keeps its place in the queue', async () => {
-	const {box, proxy, byProxy} = await setScene();
-	expect(await box.run('reserve --short')).toMatchObject({exitCode: 0});
-	proxy.failAt('"enqueue_time"', {forMs: 15_000, isAnswered: false});
-	expect(await box.run('run --detach -q --wait 5m -- echo ran', byProxy)).toMatchObject({exitCode: 0});
-	const log = async () => (await box.run('logs 1')).stdout;
-	await eventually(async () => (await log()).includes('cannot start until the store answers'));
-	const store = await openStoreOf(box);
-	const entries = async () => (await store.read()).queue.map(({id}) => id);
-	const [joined] = await entries();
-	await eventually(async () => /position \d+ of/v.test(await log()));
-	expect(await entries()).toEqual([joined]);
-	expect(await box.run('release --gpu-ids 0')).toMatchObject({exitCode: 0});
-	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
-	expect(await holders(box)).toBe('0:-');
-});
+slowTest(
+	'a job whose background process repeats the request after an outage keeps its place in the queue',
+	async () => {
+		const {box, proxy, byProxy} = await setScene();
+		expect(await box.run('reserve --short')).toMatchObject({exitCode: 0});
+		proxy.failAt('"enqueue_time"', {forMs: 15_000, isAnswered: false});
+		expect(await box.run('run --detach -q --wait 5m -- echo ran', byProxy)).toMatchObject({exitCode: 0});
+		const log = async () => (await box.run('logs 1')).stdout;
+		await eventually(async () => (await log()).includes('cannot start until the store answers'));
+		const store = await openStoreOf(box);
+		const entries = async () => (await store.read()).queue.map(({id}) => id);
+		const [joined] = await entries();
+		await eventually(async () => /position \d+ of/v.test(await log()));
+		expect(await entries()).toEqual([joined]);
+		expect(await box.run('release --gpu-ids 0')).toMatchObject({exitCode: 0});
+		expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+		expect(await holders(box)).toBe('0:-');
+	},
+);
 
-test('run --detach that is interrupted prints the id and cancels the jobs of the array that have not started', async () => {
-	const scene = await setScene();
-	const {box} = scene;
-	const submission = start(box, 'run --detach --array 0-29 -- sleep 600');
-	const store = await openStoreOf(box);
-	await eventually(async () => soundJobs(await store.readJobs()).some(({isHeld}) => isHeld));
-	submission.kill('SIGINT');
-	const {exitCode, stdout, stderr} = await submission.ended;
-	expect([exitCode, stdout]).toEqual([130, '1\n']);
-	const {count} = /^Interrupted: (?<count>\d+) of 30 jobs were cancelled before they started/mv.exec(stderr)!.groups!;
-	const jobs = await jobsOf(scene);
-	const cancelled = jobs.filter(({state}) => state === 'cancelled');
-	expect(cancelled).toHaveLength(Number(count));
-	expect(cancelled[0]).toMatchObject({reason: 'its submission was interrupted'});
-	expect(await box.run('cancel 1')).toMatchObject({exitCode: 0});
-});
+slowTest(
+	'run --detach that is interrupted prints the id and cancels the jobs of the array that have not started',
+	async () => {
+		const scene = await setScene();
+		const {box} = scene;
+		const submission = start(box, 'run --detach --array 0-29 -- sleep 600');
+		const store = await openStoreOf(box);
+		await eventually(async () => soundJobs(await store.readJobs()).some(({isHeld}) => isHeld));
+		submission.kill('SIGINT');
+		const {exitCode, stdout, stderr} = await submission.ended;
+		expect([exitCode, stdout]).toEqual([130, '1\n']);
+		const {count} = /^Interrupted: (?<count>\d+) of 30 jobs were cancelled before they started/mv.exec(stderr)!.groups!;
+		const jobs = await jobsOf(scene);
+		const cancelled = jobs.filter(({state}) => state === 'cancelled');
+		expect(cancelled).toHaveLength(Number(count));
+		expect(cancelled[0]).toMatchObject({reason: 'its submission was interrupted'});
+		expect(await box.run('cancel 1')).toMatchObject({exitCode: 0});
+	},
+);
 
-test.each([
+slowTest.each([
 	['run --detach', 'run --detach -q -- sleep 600', '1\n'],
 	['retry', 'retry 1', ''],
 ])('%s that is interrupted while it stores the job cancels the job', async (command, words, printed) => {
@@ -127,7 +133,7 @@ test.each([
 	expect(await states()).toEqual(['cancelled']);
 });
 
-test('the wrapper of a short job exits after an outage that begins with the job', async () => {
+slowTest('the wrapper of a short job exits after an outage that begins with the job', async () => {
 	const scene = await setScene();
 	const {box, proxy, byProxy} = scene;
 	proxy.failAt('"state":"running"', {forMs: 5000, isAnswered: true});

@@ -7,7 +7,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
 import {isAlive, openStoreOf} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
-import {firstCase} from '../_helpers/slow.js';
+import {firstCase, slowTest} from '../_helpers/slow.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 
 type JobJson = Readonly<Record<string, unknown>> & {readonly id: string; readonly state: string};
@@ -141,7 +141,7 @@ describe.each(
 		expect((await box.run(`cancel ${id}`)).exitCode).toBe(0);
 	});
 
-	test('cancel ends all processes of a job whose wrapper was killed', async () => {
+	slowTest('cancel ends all processes of a job whose wrapper was killed', async () => {
 		const strays = '(setsid sleep 600 & echo $! > stray); sleep 600 & echo $! > child';
 		const id = await submit(box, '', 'sh', '-c', `echo $PPID > killed; ${strays}; echo $$ > parent; wait`);
 		const pids = [await pidOf(box, 'stray'), await pidOf(box, 'child'), await pidOf(box, 'parent')];
@@ -158,7 +158,7 @@ describe.each(
 		expect(await jobOf(box, id)).toMatchObject({state: 'cancelled'});
 	});
 
-	test('a job that another job submits keeps running when that job is cancelled', async () => {
+	slowTest('a job that another job submits keeps running when that job is cancelled', async () => {
 		const program = [starter, ...starterText].join(' ');
 		const outer = await submit(
 			box,
@@ -175,7 +175,7 @@ describe.each(
 		expect((await box.run(`cancel ${inner}`)).stdout).toBe(`Cancelled job ${inner}\n`);
 	});
 
-	test('run --wait-children does not wait for a job that its command submits', async () => {
+	slowTest('run --wait-children does not wait for a job that its command submits', async () => {
 		const program = [starter, ...starterText].join(' ');
 		// The job needs a GPU of the command that submits it.
 		const submitting = ['run', '--wait-children', '--gpus', '2', '--', 'sh', '-c', `${program} run --detach -- true`];
@@ -184,7 +184,7 @@ describe.each(
 		expect((await box.run(`wait ${stdout.trim()}`)).exitCode).toBe(0);
 	});
 
-	test('an array runs each index once, even if another index fails', async () => {
+	slowTest('an array runs each index once, even if another index fails', async () => {
 		const command = 'echo $CANHAZGPU_ARRAY_INDEX >> indices; [ "$CANHAZGPU_ARRAY_INDEX" != 2 ]';
 		const id = await submit(box, '--array 0-4%2 --retry 1', 'sh', '-c', command);
 		const after = await submit(box, `--after any:${id}`, 'cat', 'indices');
@@ -205,7 +205,7 @@ describe.each(
 		await eventually(() => readFileSync(logOf(box, id), 'utf8').includes('late'));
 	});
 
-	test('the job commands refuse invalid input with one error and start nothing', async () => {
+	slowTest('the job commands refuse invalid input with one error and start nothing', async () => {
 		const before = await jobsOf(box);
 		for (const [line, exitCode, message] of [
 			['run --detach --after 99 -- true', 2, 'There is no job 99 to wait for'],
@@ -231,15 +231,17 @@ describe.each(
 		expect(await jobsOf(box)).toEqual(before);
 	});
 
-	test.each([
-		['--detach --model zzz', 'No GPU'],
-		['--detach --min-memory 900G', 'No GPU'],
-		['--detach --share 8G', 'GPUs cannot be shared in this pool'],
-		['--detach --mig 1g.10gb', 'No GPU'],
-		['--detach --cuda 99.1', 'CUDA 99.1'],
-		['--begin 1h --model zzz', 'No GPU'],
-		['--begin 1h --cuda 99.1', 'CUDA 99.1'],
-	])('run %s is refused at once and stores no job', async (flags, message) => {
+	test.each(
+		firstCase([
+			['--detach --model zzz', 'No GPU'],
+			['--detach --min-memory 900G', 'No GPU'],
+			['--detach --share 8G', 'GPUs cannot be shared in this pool'],
+			['--detach --mig 1g.10gb', 'No GPU'],
+			['--detach --cuda 99.1', 'CUDA 99.1'],
+			['--begin 1h --model zzz', 'No GPU'],
+			['--begin 1h --cuda 99.1', 'CUDA 99.1'],
+		]),
+	)('run %s is refused at once and stores no job', async (flags, message) => {
 		const before = await jobsOf(box);
 		const {exitCode, stdout, stderr} = await box.run(`run ${flags} -- true`);
 		expect([exitCode, stdout]).toEqual([2, '']);
@@ -264,7 +266,7 @@ describe.each(
 		expect(await jobOf(box, id)).toMatchObject({state: 'failed', exit_code: 1, reason: 'out of GPU memory'});
 	});
 
-	test('a job has the reason of its last run, not of an earlier run in the same output', async () => {
+	slowTest('a job has the reason of its last run, not of an earlier run in the same output', async () => {
 		const oom = 'echo "CUDA out of memory"; exit 1';
 		const id = await submit(box, '--retry 1', 'sh', '-c', `[ -e ran-out ] || { touch ran-out; ${oom}; }; cat missing`);
 		await box.run(`wait ${id}`);
@@ -276,7 +278,7 @@ describe.each(
 		expect(await jobOf(box, id)).not.toHaveProperty('reason');
 	});
 
-	test('retry names the directory of the job if the directory was removed', async () => {
+	slowTest('retry names the directory of the job if the directory was removed', async () => {
 		const directory = path.join(box.home, 'removed');
 		mkdirSync(directory);
 		const id = execFileSync(starter, [...starterText, 'run', '--detach', '-q', '--', 'true'], {
@@ -297,7 +299,7 @@ describe.each(
 		});
 	});
 
-	test('a job never overwrites an existing output file', async () => {
+	slowTest('a job never overwrites an existing output file', async () => {
 		const id = await submit(box, '', 'true');
 		const next = String(Number(id) + 1);
 		mkdirSync(path.dirname(logOf(box, next)), {recursive: true});

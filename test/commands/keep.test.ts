@@ -30,7 +30,7 @@ const stores = firstCase<readonly [string, () => number | undefined]>([
 ]);
 
 describe.each(stores)('with the %s store', (_, portOf) => {
-	test('several running `keep` commands together warn and reclaim only once', async () => {
+	slowTest('several running `keep` commands together warn and reclaim only once', async () => {
 		const {box} = await createIdleBox(portOf());
 		const keepers = Array.from({length: isLong ? 10 : 3}, () => start(box, 'keep'));
 		await Promise.all(
@@ -57,7 +57,7 @@ describe.each(stores)('with the %s store', (_, portOf) => {
 		]);
 	});
 
-	test('a waiting request gets idle GPUs at the deadline, even if keep does not run', async () => {
+	slowTest('a waiting request gets idle GPUs at the deadline, even if keep does not run', async () => {
 		const {box} = await createIdleBox(portOf());
 		expect(await box.run('admin --set idle.when=wanted')).toMatchObject({exitCode: 0});
 		const deadline = await holdIdle(box, {warned: -300, deadline: 8});
@@ -143,7 +143,7 @@ test.each(killPoints)(
 	},
 );
 
-test('doctor warns if the policy has idle.after and no running command returns idle GPUs', async () => {
+slowTest('doctor warns if the policy has idle.after and no running command returns idle GPUs', async () => {
 	const box = await freshEmbeddedBox(2);
 	expect((await box.run('doctor')).stdout).not.toContain('idle');
 	await box.run('admin --set idle.after=1h');

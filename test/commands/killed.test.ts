@@ -7,13 +7,16 @@ import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
 import {createSweep} from '../_helpers/program/kill-stage.js';
 import {killedCommands} from '../_helpers/program/killed-commands.js';
 import {freshEmbeddedBox} from '../_helpers/program/processes.js';
+import {firstCase, slowTest} from '../_helpers/slow.js';
 
 const anyCommand = fc.constantFrom(...killedCommands);
 
-describe.each([
-	['redis', redisGround, 12],
-	['embedded', async () => embeddedGround, 40],
-] as const)('a killed command with the %s store', (_, makeGround, points) => {
+describe.each(
+	firstCase([
+		['embedded', async () => embeddedGround, 40],
+		['redis', redisGround, 12],
+	] as const),
+)('a killed command with the %s store', (_, makeGround, points) => {
 	test('takes effect completely or not at all, and leaves a consistent pool', async () => {
 		const sweep = createSweep(await makeGround());
 		let kills = 0;
@@ -28,7 +31,7 @@ describe.each([
 	});
 });
 
-test('a command takes effect at most once if Redis is killed and restarted during the command', async () => {
+slowTest('a command takes effect at most once if Redis is killed and restarted during the command', async () => {
 	const sweep = createSweep(await redisGround('server'));
 	await fc.assert(
 		fc.asyncProperty(anyCommand, fc.integer({min: 1, max: 12}), async (command, at) => {

@@ -2,7 +2,7 @@
 Requests that reach a real Redis late, or take effect without an answer: every command acts once and says what it did.
 */
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {isLong, slowTest} from '../_helpers/slow.js';
+import {everyNth, slowTest} from '../_helpers/slow.js';
 import type {Snapshot} from '../../source/core/model/types.js';
 import type {Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -162,7 +162,7 @@ const fates: readonly CommitFate[] = [
 const cases = commands.flatMap((command) => fates.map((fate) => ({...command, fate})));
 
 // Every fifth case covers each command, with alternating fates.
-test.each(cases.filter((_, index) => isLong || index % 5 === 0))(
+test.each(everyNth(cases, 5))(
 	'$name takes effect once and reports success if its first request to Redis $fate',
 	async ({arrange, words, stdout, kind, fate, check, ...command}) => {
 		const attempt = async () => {

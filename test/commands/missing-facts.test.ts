@@ -10,6 +10,7 @@ import {
 	type Machine,
 	type Place,
 } from '../_helpers/machine/missing-facts.js';
+import {everyNth, slowTest} from '../_helpers/slow.js';
 
 const factNamed = (wanted: string) => missingFacts.find(({name}) => name === wanted)!;
 
@@ -26,7 +27,7 @@ describe.runIf(canLackFacts())('on a machine with missing system information', (
 		machine.remove();
 	});
 
-	test('every command works without a home directory and a user name', async () => {
+	slowTest('every command works without a home directory and a user name', async () => {
 		for (const [typed, exitCode, words] of [
 			['status', 0, ''],
 			['reserve --short -d 1h', 0, ''],
@@ -53,21 +54,26 @@ describe.runIf(canLackFacts())('on a machine with missing system information', (
 		}
 	});
 
-	test.each([
-		['home and user name', [/uid 4242 has no entry in the user database/v, /has no home directory/v]],
-		['home: relative', [/has no home directory/v]],
-		['home: named, absent', [/\/nonexistent\/\S+ cannot be written/v]],
-		['host name', [/no host name/v]],
-		['directory: deleted', [/The working directory was deleted/v]],
-		['directory: unreadable', [/The working directory cannot be read/v]],
-		['TZ: unknown', [/TZ=Mars\/Olympus_Mons is unknown/v]],
-		['TMPDIR: absent', [/\/nonexistent, does not exist/v]],
-		['TMPDIR: full', [/\/mnt, is full/v]],
-		['/proc: hidepid', [/\/proc hides the processes of other accounts/v]],
-		['/proc: processes only', [/\/proc has no \/proc\/sys/v]],
-		['/proc', [/\/proc is not mounted/v]],
-		['/etc/machine-id', [/\/etc\/machine-id is missing/v]],
-	] as const)('doctor names what is missing or wrong: %s', async (name, findings) => {
+	test.each(
+		everyNth(
+			[
+				['home and user name', [/uid 4242 has no entry in the user database/v, /has no home directory/v]],
+				['home: relative', [/has no home directory/v]],
+				['home: named, absent', [/\/nonexistent\/\S+ cannot be written/v]],
+				['host name', [/no host name/v]],
+				['directory: deleted', [/The working directory was deleted/v]],
+				['directory: unreadable', [/The working directory cannot be read/v]],
+				['TZ: unknown', [/TZ=Mars\/Olympus_Mons is unknown/v]],
+				['TMPDIR: absent', [/\/nonexistent, does not exist/v]],
+				['TMPDIR: full', [/\/mnt, is full/v]],
+				['/proc: hidepid', [/\/proc hides the processes of other accounts/v]],
+				['/proc: processes only', [/\/proc has no \/proc\/sys/v]],
+				['/proc', [/\/proc is not mounted/v]],
+				['/etc/machine-id', [/\/etc\/machine-id is missing/v]],
+			] as const,
+			4,
+		),
+	)('doctor names what is missing or wrong: %s', async (name, findings) => {
 		const {exitCode, stdout} = await machine.run(factNamed(name), place, ['doctor']);
 		expect(exitCode).toBe(0);
 		for (const words of findings) {

@@ -9,7 +9,7 @@ import {startChatServer, token} from '../_helpers/machine/chat-server.js';
 import {account, createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
 import {holdEnding} from '../_helpers/program/ending.js';
 import {start} from '../_helpers/program/processes.js';
-import {slowTest} from '../_helpers/slow.js';
+import {firstCase, isLong, slowTest} from '../_helpers/slow.js';
 
 const {hostname} = createHost();
 
@@ -74,20 +74,22 @@ test('notify lists the targets without showing their URLs', async () => {
 	});
 });
 
-test.each([
-	[
-		{to: ['slakc:https://example.org/hunter2']},
-		'notify.to must be a list of terminal,',
-		'Item 1: slakc is not one of these targets.',
-	],
-	[{to: 'terminal'}, 'notify.to must be a list of terminal,', 'For example: notify: {to: [terminal, mail]}'],
-	[
-		{events: ['granted', 'x']},
-		'notify.events must be a list of expiry, idle, granted, overuse, job-ended, squatter, not',
-		'Fix the file',
-	],
-	[{quiet: '22-7'}, 'notify.quiet must be a start and an end time, such as 22:00-07:00, not "22-7"', 'Fix the file'],
-])('the config %j is refused', async (notify, message, hint) => {
+test.each(
+	firstCase([
+		[
+			{to: ['slakc:https://example.org/hunter2']},
+			'notify.to must be a list of terminal,',
+			'Item 1: slakc is not one of these targets.',
+		],
+		[{to: 'terminal'}, 'notify.to must be a list of terminal,', 'For example: notify: {to: [terminal, mail]}'],
+		[
+			{events: ['granted', 'x']},
+			'notify.events must be a list of expiry, idle, granted, overuse, job-ended, squatter, not',
+			'Fix the file',
+		],
+		[{quiet: '22-7'}, 'notify.quiet must be a start and an end time, such as 22:00-07:00, not "22-7"', 'Fix the file'],
+	]),
+)('the config %j is refused', async (notify, message, hint) => {
 	const box = await createBox();
 	configure(box, notify);
 	const {exitCode, stdout, stderr} = await box.run('notify');
@@ -141,7 +143,7 @@ test('run --notify reports the end of a job without exposing the URL to other pr
 	expect(stdout).not.toContain(token);
 });
 
-test('run --detach --notify reports a job that never starts', async () => {
+slowTest('run --detach --notify reports a job that never starts', async () => {
 	const box = await createBox();
 	const {urlOf, heard} = await startChatServer();
 	configure(box, {to: [`webhook:${urlOf('webhook')}`]});
@@ -223,7 +225,7 @@ test.runIf(isRoot)('a config file with a URL is refused if others may read the f
 	expect(heard('ntfy')).toHaveLength(1);
 });
 
-test.runIf(isRoot)("notices to other accounts never use root's own config file", async () => {
+test.runIf(isLong && isRoot)("notices to other accounts never use root's own config file", async () => {
 	const box = await createBox(5);
 	const etc = directoryOf(root);
 	cpSync('/etc', etc, {recursive: true, verbatimSymlinks: true});

@@ -50,7 +50,7 @@ slowTest('status waits 11 s for a slow nvidia-smi, and stores how long nvidia-sm
 	expect(slowestMs).toBeGreaterThanOrEqual(10_000);
 });
 
-test('run --wait 3s gives up in time even if nvidia-smi takes 30 s', async () => {
+slowTest('run --wait 3s gives up in time even if nvidia-smi takes 30 s', async () => {
 	const startedMs = performance.now();
 	const run = await box.run('run --wait 3s -- true', slow(30));
 	expect(run.exitCode).toBe(3);

@@ -21,7 +21,7 @@ async function kill(child: ChildProcess): Promise<void> {
 	await once(child, 'exit');
 }
 
-test('reserve --while-pid waits in the queue, and holds the GPUs until the process ends', async () => {
+slowTest('reserve --while-pid waits in the queue, and holds the GPUs until the process ends', async () => {
 	const box = await freshEmbeddedBox(2);
 	const [first, second] = [sleeper(), sleeper()];
 	expect(await box.run(`reserve --gpus 2 --while-pid ${first.pid} --note ci`)).toEqual({

@@ -26,7 +26,7 @@ import {
 	runAs,
 	type Account,
 } from '../_helpers/machine/accounts.js';
-import {slowTest} from '../_helpers/slow.js';
+import {firstCase, slowTest} from '../_helpers/slow.js';
 
 /** Writes a file owned by this account. */
 function writeAs(file: string, content: string, {uid, gid}: Account, mode = 0o644): string {
@@ -120,38 +120,40 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 		expect(ran.stderr).toContain(asksRedis('localhost:2'));
 	});
 
-	test.each<[why: string, prepare: (directory: string, file: string) => void, says: string]>([
-		[
-			'in a directory of another account',
-			(directory, file) => {
-				chownSync(directory, mallory.uid, mallory.gid);
-				chownSync(file, alice.uid, alice.gid);
-			},
-			'its directory belongs to another account (uid 61002)',
-		],
-		[
-			'of another account',
-			(_, file) => {
-				chownSync(file, mallory.uid, mallory.gid);
-			},
-			'it belongs to another account (uid 61002)',
-		],
-		[
-			'that a group may write',
-			(_, file) => {
-				chownSync(file, alice.uid, mallory.gid);
-				chmodSync(file, 0o664);
-			},
-			'others can change it',
-		],
-		[
-			'in a sticky world-writable directory',
-			(directory) => {
-				chmodSync(directory, 0o1777);
-			},
-			'others can write to its directory',
-		],
-	])('is skipped with a warning if it is a file %s', async (_, prepare, says) => {
+	test.each<[why: string, prepare: (directory: string, file: string) => void, says: string]>(
+		firstCase([
+			[
+				'in a directory of another account',
+				(directory, file) => {
+					chownSync(directory, mallory.uid, mallory.gid);
+					chownSync(file, alice.uid, alice.gid);
+				},
+				'its directory belongs to another account (uid 61002)',
+			],
+			[
+				'of another account',
+				(_, file) => {
+					chownSync(file, mallory.uid, mallory.gid);
+				},
+				'it belongs to another account (uid 61002)',
+			],
+			[
+				'that a group may write',
+				(_, file) => {
+					chownSync(file, alice.uid, mallory.gid);
+					chmodSync(file, 0o664);
+				},
+				'others can change it',
+			],
+			[
+				'in a sticky world-writable directory',
+				(directory) => {
+					chmodSync(directory, 0o1777);
+				},
+				'others can write to its directory',
+			],
+		]),
+	)('is skipped with a warning if it is a file %s', async (_, prepare, says) => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), hostile, alice);
@@ -261,7 +263,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		});
 	});
 
-	test("can be the user's symbolic link, or writable by the user's private group", async () => {
+	slowTest("can be the user's symbolic link, or writable by the user's private group", async () => {
 		const {home, environment} = createPlace(alice);
 		const real = writeAs(
 			path.join(makeDirectory(path.join(home, 'dotfiles'), alice), 'chg.yaml'),

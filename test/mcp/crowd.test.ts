@@ -1,20 +1,20 @@
 /** Many servers that reserve and are killed at random moments. */
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished} from 'vitest';
 import {freshRedisBox, holders, isAlive, openStoreOf, peek} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
-import {isLong} from '../_helpers/slow.js';
+import {slowTest} from '../_helpers/slow.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {connect} from './_client.js';
 
-const serverCount = isLong ? 50 : 6;
+const serverCount = 50;
 const gpuCount = 4;
 
 /** A server is killed at the latest this long after it has started to reserve. */
 const longestLifeMs = 3000;
 
-test(`no GPU is held or granted twice after ${serverCount} mcp servers were killed at random moments`, async () => {
+slowTest(`no GPU is held or granted twice after ${serverCount} mcp servers were killed at random moments`, async () => {
 	const redis = await startRedis();
 	onTestFinished(async () => redis.stop());
 	const box = await freshRedisBox(redis.port, gpuCount);

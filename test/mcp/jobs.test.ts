@@ -9,7 +9,7 @@ import {directoryOf, isRoot, mallory, runAs} from '../_helpers/machine/accounts.
 import {account, starter, starterText, type Box} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox, holders, isAlive, peek} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
-import {firstCase} from '../_helpers/slow.js';
+import {firstCase, isLong, slowTest} from '../_helpers/slow.js';
 import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
 import {connect, expectError, type Agent} from './_client.js';
 
@@ -109,7 +109,7 @@ describe.each(
 		);
 	});
 
-	test('applies the limits that the policy sets for agents', async () => {
+	slowTest('applies the limits that the policy sets for agents', async () => {
 		const box = await createBox();
 		await box.run('admin --set agents.max-gpus=2 --set agents.max-duration=2h');
 		const agent = await connect(box);
@@ -142,7 +142,7 @@ describe.each(
 	});
 });
 
-test("a job of gpu_run still counts as the agent's job after a person has retried it", async () => {
+slowTest("a job of gpu_run still counts as the agent's job after a person has retried it", async () => {
 	const box = await freshEmbeddedBox(1);
 	const agent = await connect(box);
 	const id = await submit(box, agent, {command: ['false']});
@@ -180,7 +180,7 @@ test('gpu_run cancels its job if the client cancels the call', async () => {
 	expect(await ended).toEqual([0, null]);
 });
 
-test('gpu_logs returns the end of the output without terminal control sequences', async () => {
+slowTest('gpu_logs returns the end of the output without terminal control sequences', async () => {
 	const box = await freshEmbeddedBox(1);
 	const agent = await connect(box);
 	const script = String.raw`printf 'a\tb\n  indented \033[31mred\033[0m \033]0;owned\007\n 10%%\r 50%%\r100%%\n\377\342\200\256end'`;
@@ -303,7 +303,7 @@ test('gpu_run runs a command relative to cwd on GPUs that meet the requirements'
 	);
 });
 
-test.runIf(isRoot)(
+test.runIf(isLong && isRoot)(
 	'an agent can neither see, read nor cancel the job of another account, not even as root',
 	async () => {
 		const box = await freshRedisBox(redis.port, 1);

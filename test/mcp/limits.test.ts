@@ -5,7 +5,7 @@ import {isLeased} from '../_helpers/leased.js';
 import type {Box} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
-import {firstCase} from '../_helpers/slow.js';
+import {firstCase, isLong, slowTest} from '../_helpers/slow.js';
 import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
 import {connect, connectAs, expectError, type Agent, type Answer} from './_client.js';
 
@@ -39,30 +39,33 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(6)],
 	] as const),
 )('agents.max-gpus on %s', (_, createBox) => {
-	test('lets one waiting agent after the other get its GPUs if the limit is lowered below the GPUs held for both', async () => {
-		const box = await createBox();
-		await box.run('admin --set agents.max-gpus=6');
-		await box.run('reserve --gpu-ids 2,5 --duration 1h');
-		const [one, other] = [await connect(box, {name: 'one'}), await connect(box, {name: 'other'})];
-		const first = await startWaiting(box, one, {ids: [0, 1, 2], collected: [0, 1]});
-		const second = await startWaiting(box, other, {ids: [3, 4, 5], collected: [3, 4]});
+	slowTest(
+		'lets one waiting agent after the other get its GPUs if the limit is lowered below the GPUs held for both',
+		async () => {
+			const box = await createBox();
+			await box.run('admin --set agents.max-gpus=6');
+			await box.run('reserve --gpu-ids 2,5 --duration 1h');
+			const [one, other] = [await connect(box, {name: 'one'}), await connect(box, {name: 'other'})];
+			const first = await startWaiting(box, one, {ids: [0, 1, 2], collected: [0, 1]});
+			const second = await startWaiting(box, other, {ids: [3, 4, 5], collected: [3, 4]});
 
-		await box.run('admin --set agents.max-gpus=3');
-		const {words} = await one.call('gpu_why');
-		expect(words).toContain(
-			'waits: agents hold 0 of at most 3 GPUs together, and their earlier requests want 3 (agents.max-gpus); people go first',
-		);
-		expect(words).toMatch(/ #1 .* is ahead in the queue for GPUs 0-2/v);
-		await box.run('release --gpu-ids 2');
-		expect((await first.answer).json).toMatchObject({gpu_ids: [0, 1, 2]});
-		// The grant has released what the second request had collected, because agents would otherwise hold five GPUs.
-		expect(await holders(box)).toBe('0:RUN 1:RUN 2:RUN 3:- 4:- 5:MANUAL');
-		expect((await box.run('events')).stdout).toMatch(/GPUs 3,4/v);
+			await box.run('admin --set agents.max-gpus=3');
+			const {words} = await one.call('gpu_why');
+			expect(words).toContain(
+				'waits: agents hold 0 of at most 3 GPUs together, and their earlier requests want 3 (agents.max-gpus); people go first',
+			);
+			expect(words).toMatch(/ #1 .* is ahead in the queue for GPUs 0-2/v);
+			await box.run('release --gpu-ids 2');
+			expect((await first.answer).json).toMatchObject({gpu_ids: [0, 1, 2]});
+			// The grant has released what the second request had collected, because agents would otherwise hold five GPUs.
+			expect(await holders(box)).toBe('0:RUN 1:RUN 2:RUN 3:- 4:- 5:MANUAL');
+			expect((await box.run('events')).stdout).toMatch(/GPUs 3,4/v);
 
-		await box.run('release --gpu-ids 5');
-		await one.call('gpu_release');
-		expect((await second.answer).json).toMatchObject({gpu_ids: [3, 4, 5]});
-	});
+			await box.run('release --gpu-ids 5');
+			await one.call('gpu_release');
+			expect((await second.answer).json).toMatchObject({gpu_ids: [3, 4, 5]});
+		},
+	);
 
 	test('ends a waiting request with an error and frees its GPUs if the limit is lowered below the request', async () => {
 		const box = await createBox();
@@ -75,7 +78,7 @@ describe.each(
 		expect((await peek(box)).queue).toEqual([]);
 	});
 
-	test('keeps a later agent from overtaking a waiting agent, but does not delay people', async () => {
+	slowTest('keeps a later agent from overtaking a waiting agent, but does not delay people', async () => {
 		const box = await createBox();
 		await box.run('admin --set agents.max-gpus=2');
 		await box.run('reserve --gpu-ids 1 --duration 1h');
@@ -95,7 +98,7 @@ describe.each(
 	});
 });
 
-test.runIf(isRoot)(
+test.runIf(isLong && isRoot)(
 	'limits.max-gpus applies to each account separately, and agents.max-gpus to the agents of all accounts together',
 	async () => {
 		const box = await freshRedisBox(redis.port, 4);

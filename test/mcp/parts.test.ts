@@ -5,6 +5,7 @@ import process from 'node:process';
 import {expect, test} from 'vitest';
 import {freshEmbeddedBox, peek} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
+import {slowTest} from '../_helpers/slow.js';
 import {connect, expectError, type Agent} from './_client.js';
 
 /** A pool of three simulated GPUs that can be shared. GPU 1 is split by MIG. */
@@ -73,7 +74,7 @@ test('agents can reserve MIG instances by profile or id, and shares, each of whi
 	await eventually(async () => (await peek(box)).gpus.every(({kind}) => kind === 'free'));
 });
 
-test('an agent waits for a MIG instance, and its instances are free after its server was killed', async () => {
+slowTest('an agent waits for a MIG instance, and its instances are free after its server was killed', async () => {
 	const box = await splitBox();
 	const [one, other] = [await connect(box, {name: 'one'}), await connect(box, {name: 'other'})];
 	await one.call('gpu_reserve', {mig: '3g.40gb'});

@@ -4,6 +4,7 @@ import {schemas} from '../../source/help/schema/index.js';
 import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {start} from '../_helpers/program/processes.js';
+import {slowTest} from '../_helpers/slow.js';
 import {ask, askJson, listenTo, scriptOf, startWeb, type Web} from './_server.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -200,7 +201,7 @@ test('/api/events sends a complete state, then each change, with increasing ids'
 	expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('/api/events is compressed for every client that accepts gzip', async () => {
+slowTest('/api/events is compressed for every client that accepts gzip', async () => {
 	const texts = await Promise.all(
 		[0, 1].map(async () => {
 			const answer = await fetch(`${web.url}api/events`, {headers: {'accept-encoding': 'gzip'}});

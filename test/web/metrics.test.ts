@@ -21,7 +21,7 @@ hidden: [{gpu: 2}]
 mig: [{gpu: 6, profiles: [3g.40gb, 1g.10gb]}]
 `;
 
-test('metrics name users without a reservation and distinguish the states of GPUs', async () => {
+slowTest('metrics name users without a reservation and distinguish the states of GPUs', async () => {
 	const box = await createEmbeddedBox(7);
 	onTestFinished(box.remove);
 	const file = path.join(box.home, 'scenario.yaml');

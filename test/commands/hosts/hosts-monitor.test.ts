@@ -5,6 +5,7 @@ import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {makeStubSsh} from '../../_helpers/machine/stub-ssh.js';
 import {createBox, createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {peek} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {isShown, keys, startTop} from '../../tui/program/_program.js';
 
 let here: Box;
@@ -85,35 +86,47 @@ test('the host list of the monitor shows working hosts although other hosts hang
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('on a computer without a pool, the monitor opens the list of hosts and can reserve on another host', async () => {
-	const laptop = createBox();
-	onTestFinished(laptop.remove);
-	const top = startTop(laptop, {environment});
-	await top.waitFor(/2 hosts +1 answering +1 not answering/v);
-	await top.waitFor(/> far +0/v);
-	top.write('1');
-	await top.waitFor('This computer has no GPU pool');
-	top.write(`r1${keys.tab}2h${keys.enter}`);
-	await top.waitFor(/reserved GPU \d of far for 2h 0m 0s/v);
-	top.write(`:host${keys.enter}`);
-	await top.waitFor(/> far +│/v);
-	top.write(keys.escape);
-	await top.waitFor(/r Reserve .* q Quit/v);
-	top.write('q');
-	expect(await top.exit).toMatchObject({exitCode: 0});
-	expect(await laptop.run('status')).toMatchObject({exitCode: 4});
-	for (const command of ['status', 'queue', 'report', 'events', 'reserve', 'release', 'extend -d 1h', 'run -- true']) {
-		const bare = await laptop.run(command, environment);
-		expect([command, bare.exitCode, bare.stdout]).toEqual([command, 4, '']);
-		expect(bare.stderr).toMatch(
-			/^Error: There is no GPU pool on this machine yet\nTo see the hosts in remote_hosts: canhazgpu status --all\. To use one: --on far with run, reserve, release, extend or queue\. To have a pool on this machine as well, create one\. /v,
-		);
-	}
+slowTest(
+	'on a computer without a pool, the monitor opens the list of hosts and can reserve on another host',
+	async () => {
+		const laptop = createBox();
+		onTestFinished(laptop.remove);
+		const top = startTop(laptop, {environment});
+		await top.waitFor(/2 hosts +1 answering +1 not answering/v);
+		await top.waitFor(/> far +0/v);
+		top.write('1');
+		await top.waitFor('This computer has no GPU pool');
+		top.write(`r1${keys.tab}2h${keys.enter}`);
+		await top.waitFor(/reserved GPU \d of far for 2h 0m 0s/v);
+		top.write(`:host${keys.enter}`);
+		await top.waitFor(/> far +│/v);
+		top.write(keys.escape);
+		await top.waitFor(/r Reserve .* q Quit/v);
+		top.write('q');
+		expect(await top.exit).toMatchObject({exitCode: 0});
+		expect(await laptop.run('status')).toMatchObject({exitCode: 4});
+		for (const command of [
+			'status',
+			'queue',
+			'report',
+			'events',
+			'reserve',
+			'release',
+			'extend -d 1h',
+			'run -- true',
+		]) {
+			const bare = await laptop.run(command, environment);
+			expect([command, bare.exitCode, bare.stdout]).toEqual([command, 4, '']);
+			expect(bare.stderr).toMatch(
+				/^Error: There is no GPU pool on this machine yet\nTo see the hosts in remote_hosts: canhazgpu status --all\. To use one: --on far with run, reserve, release, extend or queue\. To have a pool on this machine as well, create one\. /v,
+			);
+		}
 
-	expect((await laptop.run('queue --all', environment)).stdout).toMatch(
-		/^Nobody waits\n✗ lost: ssh: connect to host lost port 22: No route to host\n$/v,
-	);
-	const {exitCode, stdout} = await laptop.run('status --all --summary', environment);
-	expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/ far +│ 3 /v)]);
-	expect(stdout).not.toContain('no GPU pool');
-});
+		expect((await laptop.run('queue --all', environment)).stdout).toMatch(
+			/^Nobody waits\n✗ lost: ssh: connect to host lost port 22: No route to host\n$/v,
+		);
+		const {exitCode, stdout} = await laptop.run('status --all --summary', environment);
+		expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/ far +│ 3 /v)]);
+		expect(stdout).not.toContain('no GPU pool');
+	},
+);

@@ -75,7 +75,7 @@ slowTest('--short=false and --nonblock=false override the config file of the oth
 	expect(run).toMatchObject({exitCode: 3, stderr: expect.stringContaining('did not become free in time') as string});
 });
 
-test('release and extend with --lease never change a later lease of the same GPUs', async () => {
+slowTest('release and extend with --lease never change a later lease of the same GPUs', async () => {
 	const idOf = async (): Promise<string> => {
 		const {stdout} = await here.run('status --remote far --json', environment);
 		return (JSON.parse(stdout) as ReadonlyArray<{lease_id?: string}>)[0]!.lease_id!;
@@ -144,7 +144,7 @@ slowTest('run --on from a deleted directory starts in the home directory of the 
 	expect(ran).toMatchObject({exitCode: 0, stdout: `${far.home}\n`});
 });
 
-test('run --detach --on and wait --on say that commands for the job need --on', async () => {
+slowTest('run --detach --on and wait --on say that commands for the job need --on', async () => {
 	const remark = 'canhazgpu: commands for jobs on far need --on far, such as: canhazgpu logs --on far -f ID\n';
 	const submit = async (words: string) => here.run(`run --detach --on far ${words}`, environment);
 	const submitted = await submit('--quiet=false -- false');
@@ -160,7 +160,7 @@ test('run --detach --on and wait --on say that commands for the job need --on', 
 	expect(await here.run('wait --on far 2', environment)).toEqual({exitCode: 0, stdout: '', stderr: ''});
 });
 
-test('--on any does not add up the free GPUs of different nodes in a cluster', async () => {
+slowTest('--on any does not add up the free GPUs of different nodes in a cluster', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const rows = Array.from({length: 8}, (_, index) => ({
 		gpu_id: index,
@@ -194,30 +194,33 @@ slowTest('--on any does not count a GPU in MIG mode as a whole GPU, even if the 
 	);
 });
 
-test('--on any chooses the first host with enough free GPUs, or else the host that will have enough soonest', async () => {
-	const taken = async (words: string) => {
-		const {stderr, exitCode} = await here.run(words, environment);
-		return [exitCode, stderr];
-	};
+slowTest(
+	'--on any chooses the first host with enough free GPUs, or else the host that will have enough soonest',
+	async () => {
+		const taken = async (words: string) => {
+			const {stderr, exitCode} = await here.run(words, environment);
+			return [exitCode, stderr];
+		};
 
-	expect(await taken('reserve --on any -d 1h')).toEqual([
-		0,
-		expect.stringMatching(/^canhazgpu: using [^:]+: 1 GPU\(s\) are free there\n$/v),
-	]);
-	expect(await holders(here)).toBe(1);
-	const said = (host: string, count: number) =>
-		`canhazgpu: using ${host}: ${count} GPU(s) are free there\ncanhazgpu: these GPUs are on ${host}, so use them there: ssh ${host}\n`;
-	expect(await taken('reserve --on any -g 2 -d 2h')).toEqual([0, said('near', 2)]);
-	expect(await taken('reserve --on any -g 4 -d 3h')).toEqual([0, said('far', 4)]);
-	expect(await taken('reserve --on any -g 2 --nonblock')).toEqual([
-		3,
-		expect.stringMatching(
-			/^canhazgpu: using near: it should be the first with enough free GPUs, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
-		),
-	]);
-});
+		expect(await taken('reserve --on any -d 1h')).toEqual([
+			0,
+			expect.stringMatching(/^canhazgpu: using [^:]+: 1 GPU\(s\) are free there\n$/v),
+		]);
+		expect(await holders(here)).toBe(1);
+		const said = (host: string, count: number) =>
+			`canhazgpu: using ${host}: ${count} GPU(s) are free there\ncanhazgpu: these GPUs are on ${host}, so use them there: ssh ${host}\n`;
+		expect(await taken('reserve --on any -g 2 -d 2h')).toEqual([0, said('near', 2)]);
+		expect(await taken('reserve --on any -g 4 -d 3h')).toEqual([0, said('far', 4)]);
+		expect(await taken('reserve --on any -g 2 --nonblock')).toEqual([
+			3,
+			expect.stringMatching(
+				/^canhazgpu: using near: it should be the first with enough free GPUs, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
+			),
+		]);
+	},
+);
 
-test('--on any prefers a host where the limit of the account leaves enough GPUs', async () => {
+slowTest('--on any prefers a host where the limit of the account leaves enough GPUs', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const rows = [0, 1, 2, 3].map((index) => ({gpu_id: index, status: 'AVAILABLE'}));
 	const answerWith = (limit: unknown): void => {
@@ -292,26 +295,28 @@ slowTest('run --on any works on a computer without a pool', async () => {
 	expect(stderr).toContain('canhazgpu: using near: 2 GPU(s) are free there\n');
 });
 
-test.each([
-	['run --on near', 2, 'Error: run needs a command to run\n'],
-	['run --on -oProxyCommand=x -- true', 2, 'Error: "-oProxyCommand=x" is not a host name\n'],
-	['reserve --on a;b', 2, 'Error: "a;b" is not a host name\n'],
-	['release --on near --lease a;b', 2, 'Error: --lease: "a;b" is not the id of a reservation\n'],
-	[
-		'release --on near --lease a -u b',
-		2,
-		'Error: --lease and --user cannot be combined: --lease already names one reservation\n',
-	],
-	['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease cannot be combined with MIG instances in --gp'],
-	['release --on any', 2, 'Error: release needs the name of a host: --on any works only with run and reserve\n'],
-	[
-		'reserve --on near --redis-port 7000',
-		2,
-		'Error: --redis-port cannot be combined with --on, because it applies only to this host\n',
-	],
-	['reserve --on lost', 255, 'ssh: connect to host lost port 22: No route to host\n'],
-	['reserve --on near -g 9', 2, 'Error: Cannot reserve 9 GPUs: the pool has 2\n'],
-])('%s exits with %i and explains why', async (words, exitCode, message) => {
+test.each(
+	firstCase<[string, number, string]>([
+		['run --on near', 2, 'Error: run needs a command to run\n'],
+		['run --on -oProxyCommand=x -- true', 2, 'Error: "-oProxyCommand=x" is not a host name\n'],
+		['reserve --on a;b', 2, 'Error: "a;b" is not a host name\n'],
+		['release --on near --lease a;b', 2, 'Error: --lease: "a;b" is not the id of a reservation\n'],
+		[
+			'release --on near --lease a -u b',
+			2,
+			'Error: --lease and --user cannot be combined: --lease already names one reservation\n',
+		],
+		['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease cannot be combined with MIG instances in --gp'],
+		['release --on any', 2, 'Error: release needs the name of a host: --on any works only with run and reserve\n'],
+		[
+			'reserve --on near --redis-port 7000',
+			2,
+			'Error: --redis-port cannot be combined with --on, because it applies only to this host\n',
+		],
+		['reserve --on lost', 255, 'ssh: connect to host lost port 22: No route to host\n'],
+		['reserve --on near -g 9', 2, 'Error: Cannot reserve 9 GPUs: the pool has 2\n'],
+	]),
+)('%s exits with %i and explains why', async (words, exitCode, message) => {
 	const ran = await here.run(words, environment);
 	expect([ran.exitCode, ran.stdout, ran.stderr.slice(0, message.length)]).toEqual([exitCode, '', message]);
 	expect(await holders(near)).toBe(0);
@@ -319,24 +324,26 @@ test.each([
 
 const unreached = 'ssh: connect to host lost port 22: No route to host\n';
 
-test.each([
-	[
-		'release --on lost',
-		`${unreached}canhazgpu: lost was not reached, or the connection ended. To see why: canhazgpu status --remote lost\n`,
-	],
-	[
-		'queue --on lost',
-		`${unreached}canhazgpu: lost was not reached, or the connection ended. To see why: canhazgpu status --remote lost\n`,
-	],
-	[
-		'run --on lost -- true',
-		`${unreached}canhazgpu: lost was not reached, the connection ended, or the command ended with exit code 255. To check whether the host answers: canhazgpu status --remote lost\n`,
-	],
-	[
-		'run --on far -- sh -c exit\u{A0}255',
-		'canhazgpu: the connection to far was lost, or the command ended with exit code 255. The command may still be running there. To check: canhazgpu status --remote far\n',
-	],
-])('%s exits with 255, names the host and suggests a command', async (words, stderr) => {
+test.each(
+	firstCase<[string, string]>([
+		[
+			'release --on lost',
+			`${unreached}canhazgpu: lost was not reached, or the connection ended. To see why: canhazgpu status --remote lost\n`,
+		],
+		[
+			'queue --on lost',
+			`${unreached}canhazgpu: lost was not reached, or the connection ended. To see why: canhazgpu status --remote lost\n`,
+		],
+		[
+			'run --on lost -- true',
+			`${unreached}canhazgpu: lost was not reached, the connection ended, or the command ended with exit code 255. To check whether the host answers: canhazgpu status --remote lost\n`,
+		],
+		[
+			'run --on far -- sh -c exit\u{A0}255',
+			'canhazgpu: the connection to far was lost, or the command ended with exit code 255. The command may still be running there. To check: canhazgpu status --remote far\n',
+		],
+	]),
+)('%s exits with 255, names the host and suggests a command', async (words, stderr) => {
 	const typed = words.split(' ').map((word) => word.replace('\u{A0}', ' '));
 	expect(await here.run(typed, environment)).toEqual({exitCode: 255, stdout: '', stderr});
 	expect(await holders(far)).toBe(0);
@@ -354,7 +361,7 @@ test('--on says where canhazgpu must be installed if the other host does not hav
 	}
 });
 
-test('queue --all shows the queue of each host and names the hosts that do not answer', async () => {
+slowTest('queue --all shows the queue of each host and names the hosts that do not answer', async () => {
 	await far.run('reserve -g 4 -d 1h');
 	const waiter = start(far, ['reserve', '-g', '2', '--note', 'tonight \u{1B}[31m', '-d', '1h'], {});
 	await eventually(async () => (await peek(far)).queue.length === 1);

@@ -3,7 +3,7 @@ import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} f
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {slowTest} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 import {account, createBox, createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {isAlive, start} from '../../_helpers/program/processes.js';
@@ -121,7 +121,7 @@ test('status --remote shows the unreserved users and processes that the Go canha
 	expect(stdout).toMatch(/ 0 +│ ⚠ UNRESERVED │ dave,erin │ - +│ - +│ 8452MB used by PID 7 \(python3\) │/v);
 });
 
-test('status --all and queue --all omit the local machine if it has no pool', async () => {
+slowTest('status --all and queue --all omit the local machine if it has no pool', async () => {
 	const laptop = createBox({...environment, CANHAZGPU_REMOTE_HOSTS: 'good'});
 	onTestFinished(laptop.remove);
 	writeFileSync(path.join(laptop.home, 'peer.json'), peerStatus);
@@ -198,12 +198,14 @@ slowTest('status --all gives up on silent hosts after 10 s and shows the other h
 	expect(stdout).toMatch(/ good +│ 3 /v);
 });
 
-test.each([
-	['lost', [], 'ssh: connect to host lost port 22: No route to host'],
-	// The message of canhazgpu on the host, without its hint.
-	['down', ['--summary'], 'Cannot reach Redis at localhost:6379'],
-	['deep', ['--json'], 'its answer is not a list of GPUs'],
-])('status --remote %s %j fails with "%s"', async (host, flags, words) => {
+test.each(
+	firstCase<[string, string[], string]>([
+		['lost', [], 'ssh: connect to host lost port 22: No route to host'],
+		// The message of canhazgpu on the host, without its hint.
+		['down', ['--summary'], 'Cannot reach Redis at localhost:6379'],
+		['deep', ['--json'], 'its answer is not a list of GPUs'],
+	]),
+)('status --remote %s %j fails with "%s"', async (host, flags, words) => {
 	expect(await box.run(['status', '--remote', host, ...flags], environment)).toEqual({
 		exitCode: 1,
 		stdout: '',

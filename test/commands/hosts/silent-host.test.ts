@@ -70,7 +70,7 @@ describe('on a terminal, while the other host is silent,', () => {
 			environment: {...here.environment, ...environment},
 		});
 
-	test.concurrent('reserve --on --nonblock gives up after 10 s', async () => {
+	test.runIf(isLong).concurrent('reserve --on --nonblock gives up after 10 s', async () => {
 		const [reserve, release] = [open('reserve --on quiet --nonblock'), open('release --on quiet')];
 		expect(await reserve.exit).toMatchObject({exitCode: 255});
 		expect(reserve.screen().join('\n')).toContain('Error: quiet: no answer within 10 s');

@@ -136,7 +136,7 @@ describe.each(
 		await box.run('release');
 	});
 
-	test('admin --force ends the existing reservations', async () => {
+	slowTest('admin --force ends the existing reservations', async () => {
 		await box.run('reserve -g 2');
 		const made = await box.run('admin --gpus 3 --provider fake --force');
 		expect(made.stdout).toMatch(

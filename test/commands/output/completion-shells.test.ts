@@ -8,7 +8,7 @@ import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {ensureShells} from '../../_helpers/packages/find-shells.js';
 import {openShell, type Shell} from '../../_helpers/machine/shell.js';
 import type {Terminal} from '../../_helpers/machine/terminal.js';
-import {isLong} from '../../_helpers/slow.js';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 
 const shells = ensureShells();
 
@@ -144,7 +144,7 @@ async function open(shell: Shell, ...lines: readonly string[]): Promise<Terminal
 	return terminal;
 }
 
-test('Tab completes commands, flags and values in bash', async () => {
+slowTest('Tab completes commands, flags and values in bash', async () => {
 	const shell = await open(plainBash, 'eval "$(canhazgpu completion bash)"');
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);

@@ -14,7 +14,7 @@ import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {everyNth, slowTest} from '../../_helpers/slow.js';
 
 let redis: RedisServer;
 let box: Box;
@@ -45,7 +45,7 @@ async function answer(...words: readonly string[]): Promise<readonly string[]> {
 	return lines;
 }
 
-test('--complete offers values from the pool and the config with descriptions', async () => {
+slowTest('--complete offers values from the pool and the config with descriptions', async () => {
 	const [kind, ...gpus] = await answer('zsh', 'reserve', '--gpu-ids', '');
 	const account = gpus[1]?.split('held by ', 2)[1];
 	expect([kind, ...gpus]).toEqual([
@@ -120,7 +120,7 @@ slowTest("--complete offers MIG profiles and instances, and for release only the
 	expect(await expected('bash', 'run', '-G', '1:0,')).toEqual(['words', '1:0,0', '1:0,1:1', '1:0,1:2']);
 });
 
-test("--complete offers the ids of the user's own jobs", async () => {
+slowTest("--complete offers the ids of the user's own jobs", async () => {
 	await box.run('run --detach --begin 1h -- echo later');
 	expect((await answer('zsh', 'cancel', '')).slice(0, 2)).toEqual(['words', '1\tpending: echo later']);
 	expect(await answer('bash', 'run', '--after', '')).toEqual(['words', '1']);
@@ -140,15 +140,20 @@ slowTest("--complete queue --leave offers the user's own queue entries", async (
 	await waiting.ended;
 });
 
-test.each([
-	[['--complete', 'bash', 'release', '--redis-port', '1', '-G', ''], 'words\n'],
-	[['--complete', 'bash', 'release', '--config', 'none.yaml', '-G', ''], 'words\n'],
-	[['--complete', 'bash', 'release', '--no-such', '-G', ''], 'words\n'],
-	[['--complete', 'bash', 'no-such-command', ''], 'words\n'],
-	[['--complete'], /^words\ntop\t/v],
-	[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
-	[['--complete', 'bash', 'status', '--config='], 'files\n'],
-])('completion for the arguments %j prints %j and no error', async (words, expected) => {
+test.each(
+	everyNth(
+		[
+			[['--complete', 'bash', 'release', '--redis-port', '1', '-G', ''], 'words\n'],
+			[['--complete', 'bash', 'release', '--config', 'none.yaml', '-G', ''], 'words\n'],
+			[['--complete', 'bash', 'release', '--no-such', '-G', ''], 'words\n'],
+			[['--complete', 'bash', 'no-such-command', ''], 'words\n'],
+			[['--complete'], /^words\ntop\t/v],
+			[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
+			[['--complete', 'bash', 'status', '--config='], 'files\n'],
+		],
+		3,
+	),
+)('completion for the arguments %j prints %j and no error', async (words, expected) => {
 	const {stdout, stderr, exitCode} = await box.run(words);
 	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
 	expect(stdout).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
@@ -190,13 +195,18 @@ test.each(['bash', 'zsh', 'fish'])('completion prints the script for %s, named b
 	}
 });
 
-test.each([
-	['tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
-	['bash zsh', '/bin/bash', 'completion takes one shell, but was given 2: bash zsh'],
-	['', '/bin/tcsh', 'There is no completion for your shell, "tcsh"'],
-	['', undefined, 'No shell was named, and SHELL is not set'],
-	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
-])('`completion %s` with SHELL=%s is a usage error: %s', async (typed, shell, message) => {
+test.each(
+	everyNth(
+		[
+			['tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
+			['bash zsh', '/bin/bash', 'completion takes one shell, but was given 2: bash zsh'],
+			['', '/bin/tcsh', 'There is no completion for your shell, "tcsh"'],
+			['', undefined, 'No shell was named, and SHELL is not set'],
+			['constructor', '/bin/bash', 'There is no completion for "constructor"'],
+		],
+		3,
+	),
+)('`completion %s` with SHELL=%s is a usage error: %s', async (typed, shell, message) => {
 	const hint = 'Name one of bash, zsh, and fish, such as: canhazgpu completion bash';
 	await expect(completionOf(typed, shell)).rejects.toMatchObject({exitCode: 2, message, hint});
 });

@@ -120,7 +120,7 @@ describe.each(
 		expect('before' in events.at(-changes)!).toBe(false);
 	});
 
-	test('events --follow prints each event at once, including the expiry of a reservation', async () => {
+	slowTest('events --follow prints each event at once, including the expiry of a reservation', async () => {
 		const {output} = follow(box, '--since', '1s', '--json');
 		await eventually(async () => {
 			await box.run('reserve --duration 1s --gpu-ids 0 --note again');
@@ -147,7 +147,7 @@ test('events --follow --since 1s prints only new events if none happened in the 
 });
 
 describe('events --follow', () => {
-	test('survives a restart of Redis without missing an event', async () => {
+	slowTest('survives a restart of Redis without missing an event', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box, '--json');
 		await eventually(() => output().includes('the pool'));

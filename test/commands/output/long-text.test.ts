@@ -60,7 +60,7 @@ describe('the length of a note', () => {
 		expect(fromEnvironment.stderr.length).toBeLessThan(400);
 	});
 
-	test('reserve stores a note of 500 characters unchanged', async () => {
+	slowTest('reserve stores a note of 500 characters unchanged', async () => {
 		onTestFinished(async () => {
 			await box.run('release');
 			await client.flushall();

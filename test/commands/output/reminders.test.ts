@@ -41,7 +41,7 @@ async function boxWithReminders(gpuCount: number) {
 	return {box, reminders};
 }
 
-test('three running jobs together send only one reminder about another reservation that ends soon', async () => {
+slowTest('three running jobs together send only one reminder about another reservation that ends soon', async () => {
 	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
 	const words = ['run', '--', 'sh', '-c', 'until [ -e done ]; do sleep 0.05; done'];

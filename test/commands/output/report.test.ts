@@ -98,7 +98,10 @@ test.each([
 	['report --days 0', '--days must be a whole number from 1 to 3650, not "0"'],
 	['report --days 3651', '--days must be a whole number from 1 to 3650, not "3651"'],
 	['report --days 3 --since 1d', 'Give --days or --since, not both'],
-	['report --since yesterday', '--since: "yesterday" is not a time\nWrite how long ago, such as 7d, or a time such as 2026-05-01'],
+	[
+		'report --since yesterday',
+		'--since: "yesterday" is not a time\nWrite how long ago, such as 7d, or a time such as 2026-05-01',
+	],
 	['report --since 2026-02-31', '--since: "2026-02-31" is not a time'],
 	['report --since 2999-01-01', '--since: "2999-01-01" is in the future'],
 	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
@@ -147,10 +150,12 @@ test('report --by day --json lists the days under "daily"', async () => {
 });
 
 slowTest('report prints that nothing was used if no record matches', async () => {
-	expect((await box.run('report --user nobody')).stdout).toBe('No GPUs were reserved by "nobody" in the last 30 days\n');
+	expect((await box.run('report --user nobody')).stdout).toBe(
+		'No GPUs were reserved by "nobody" in the last 30 days\n',
+	);
 });
 
-test('report --used also shows the time for which no use was recorded', async () => {
+slowTest('report --used also shows the time for which no use was recorded', async () => {
 	const client = new Redis(redis.port);
 	const lastMinute = Math.floor(Date.now() / 60_000) - 1;
 	const scan = (await box.run('status --json')).stdout;

@@ -12,6 +12,7 @@ import {understand} from '../../../source/main.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {peek, start} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 type Validate = ((value: unknown) => boolean) & {readonly errors?: unknown};
 
@@ -109,7 +110,7 @@ test('the schema of admin names every provider', () => {
 });
 
 describe('the JSON output matches the schema', () => {
-	test('for reserve, status, queue, extend and release', async () => {
+	slowTest('for reserve, status, queue, extend and release', async () => {
 		const file = `${box.home}/scenario.yaml`;
 		writeFileSync(file, scenario, {mode: 0o600});
 		const environment = {CANHAZGPU_SIMULATED_SCENARIO: file};

@@ -108,7 +108,7 @@ describe('a queue shared with the Go canhazgpu', () => {
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '1\n'});
 	});
 
-	test('keeps GPU 0 for a request of the Go canhazgpu without delaying a request for GPU 1', async () => {
+	slowTest('keeps GPU 0 for a request of the Go canhazgpu without delaying a request for GPU 1', async () => {
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpu-ids 1 --short');
 		await waiter.says(/position 1 of 1/v);

@@ -2,6 +2,7 @@
 import {mkdirSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {createBox, type Box} from '../../_helpers/program/cli.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {createStub as createAmdStub, goodAnswers} from '../../gpu/amd/set-up.js';
 import {fixture} from '../../gpu/fixture.js';
 import {createStub} from '../../gpu/nvidia/stub-nvidia-smi.js';
@@ -13,7 +14,7 @@ function emptyBox(): Box {
 	return box;
 }
 
-test('admin --gpus 8 without a GPU tool fails instead of simulating GPUs', async () => {
+slowTest('admin --gpus 8 without a GPU tool fails instead of simulating GPUs', async () => {
 	const box = emptyBox();
 	expect(await box.run('admin --gpus 8')).toEqual({
 		exitCode: 1,

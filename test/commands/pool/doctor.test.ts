@@ -12,7 +12,7 @@ import {isRoot} from '../../_helpers/machine/accounts.js';
 import {createBox, program, starterText} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
-import {firstCase, slowTest} from '../../_helpers/slow.js';
+import {firstCase, isLong, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -127,7 +127,7 @@ test('doctor reports a damaged database', async () => {
 	expect(stdout).toMatch(/^✗ store /mv);
 });
 
-test.skipIf(!isRoot || isBinary)(
+test.runIf(isLong && isRoot && !isBinary)(
 	'doctor warns root if other accounts cannot run the program and suggests a command that fixes the permissions',
 	async () => {
 		const box = await freshEmbeddedBox(2);

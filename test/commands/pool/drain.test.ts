@@ -16,7 +16,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test('a drained GPU is granted only after admin --undrain', async () => {
+slowTest('a drained GPU is granted only after admin --undrain', async () => {
 	await box.run('reserve --gpu-ids 2 --duration 1h');
 	expect(await box.run(['admin', '--drain', '2-3', '--reason', 'fan\u{1B}[31m is dead'])).toEqual({
 		exitCode: 0,

@@ -5,7 +5,7 @@ import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {Box, Ran} from '../../_helpers/program/cli.js';
 import {alice, directoryOf, isRoot, mallory, runAs, type Account} from '../../_helpers/machine/accounts.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {firstCase, isLong} from '../../_helpers/slow.js';
+import {firstCase, isLong, slowTest} from '../../_helpers/slow.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf, peek} from '../../_helpers/program/processes.js';
 import {mostHeld} from '../../_helpers/store/most-held.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -46,7 +46,7 @@ const set = async (box: Box, ...settings: readonly string[]): Promise<void> => {
 };
 
 describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
-	test('a request over a limit is refused or waits, and every user interface names the limit', async () => {
+	slowTest('a request over a limit is refused or waits, and every user interface names the limit', async () => {
 		const box = await fresh(4);
 		const run = opened(box);
 		await set(
@@ -141,7 +141,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(alice, `wait ${id}`)).toMatchObject({exitCode: 0});
 	});
 
-	test('with limits.slack, a reservation beyond the limit gets an early end when somebody else waits', async () => {
+	slowTest('with limits.slack, a reservation beyond the limit gets an early end when somebody else waits', async () => {
 		const box = await fresh(2);
 		const run = opened(box);
 		await set(box, 'limits.max-gpus=1', 'limits.slack=on', 'idle.grace=5m');
@@ -221,7 +221,7 @@ test('admin warns that a limit for root has no effect', async () => {
 	expect(await box.run('admin --unset limits.user.root.max-gpus')).toMatchObject({exitCode: 0, stderr: ''});
 });
 
-test('admin refuses invalid or contradictory limits and changes nothing', async () => {
+slowTest('admin refuses invalid or contradictory limits and changes nothing', async () => {
 	const box = await freshEmbeddedBox(2);
 	await set(box, 'limits.max-duration=4h', 'limits.user.root.max-gpus=1', 'limits.group.root.max-gpus=1');
 	const {stdout: before} = await box.run('admin --policy');

@@ -44,36 +44,39 @@ test.each(
 	expect(elsewhere.stderr).toMatch(/^Error: This machine's GPU pool already exists elsewhere: in redis \S+\/[345]\n/v);
 });
 
-test('admin --force in another store ends the former reservations and redirects users of the former pool', async () => {
-	const box = await createEmbeddedBox(3);
-	onTestFinished(box.remove);
-	const inRedis = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '6'};
-	const anywhere = {CANHAZGPU_STORE: ''};
-	await box.run('reserve -g 2');
-	const waiting = box.run('run -g 3 -- true', anywhere);
-	await eventually(async () => (await box.run('queue --json')).stdout.includes('"total_waiting": 1'));
+slowTest(
+	'admin --force in another store ends the former reservations and redirects users of the former pool',
+	async () => {
+		const box = await createEmbeddedBox(3);
+		onTestFinished(box.remove);
+		const inRedis = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '6'};
+		const anywhere = {CANHAZGPU_STORE: ''};
+		await box.run('reserve -g 2');
+		const waiting = box.run('run -g 3 -- true', anywhere);
+		await eventually(async () => (await box.run('queue --json')).stdout.includes('"total_waiting": 1'));
 
-	expect(await box.run('admin --gpus 3 --provider fake --force', inRedis)).toMatchObject({
-		exitCode: 0,
-		stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the replaced pool\n`,
-	});
-	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\n${movedHint}\n`;
-	const {exitCode, stderr} = await waiting;
-	expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
-	expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
+		expect(await box.run('admin --gpus 3 --provider fake --force', inRedis)).toMatchObject({
+			exitCode: 0,
+			stdout: `Created a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the replaced pool\n`,
+		});
+		const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\n${movedHint}\n`;
+		const {exitCode, stderr} = await waiting;
+		expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
+		expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
 
-	const back = await box.run('admin --gpus 3 --provider fake --store embedded --force', anywhere);
-	expect(back).toMatchObject({
-		exitCode: 0,
-		stdout: `Created a pool of 3 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\n`,
-	});
-	expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
-	expect((await box.run('status', inRedis)).stderr).toBe(
-		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\n${movedHint}\n`,
-	);
-});
+		const back = await box.run('admin --gpus 3 --provider fake --store embedded --force', anywhere);
+		expect(back).toMatchObject({
+			exitCode: 0,
+			stdout: `Created a pool of 3 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\n`,
+		});
+		expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
+		expect((await box.run('status', inRedis)).stderr).toBe(
+			`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\n${movedHint}\n`,
+		);
+	},
+);
 
-test('a running job prints a warning that a move ended its reservation, and keeps its exit code', async () => {
+slowTest('a running job prints a warning that a move ended its reservation, and keeps its exit code', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const {wrapper, pid} = await startSleeper(box);
@@ -114,7 +117,7 @@ test('admin --force in another store moves the policy and the out-of-service GPU
 	expect((await box.run('admin --policy', anywhere)).stdout).toMatch(/strategy +│ lru/v);
 });
 
-test('admin --force in another store copies an unreadable policy and drain list and warns about both', async () => {
+slowTest('admin --force in another store copies an unreadable policy and drain list and warns about both', async () => {
 	const settings = {CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '2'};
 	const box = createBox();
 	const client = new Redis(redis.port, {db: 2});

@@ -11,7 +11,7 @@ const redis = redisOfFile();
 
 type Shown = {readonly policy: ReadonlyArray<Record<string, unknown>>; readonly problem?: string};
 
-test('admin --set and --unset change the strategy for choosing GPUs', async () => {
+slowTest('admin --set and --unset change the strategy for choosing GPUs', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	expect(await box.run('admin --set strategy=lru')).toEqual({
 		exitCode: 0,

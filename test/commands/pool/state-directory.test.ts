@@ -4,7 +4,7 @@ import path from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
-import {firstCase} from '../../_helpers/slow.js';
+import {firstCase, isLong} from '../../_helpers/slow.js';
 
 const accounts = accountsOfFile();
 const redis = redisOfFile();
@@ -67,7 +67,7 @@ describe.runIf(canBeOthers)('root in the home of another account', () => {
 	});
 });
 
-test.runIf(canBeOthers)('every account remembers the location of the pool in its own home', async () => {
+test.runIf(isLong && canBeOthers)('every account remembers the location of the pool in its own home', async () => {
 	for (const uid of [root, alice]) {
 		expect(await makeRedisPool(uid)).toMatchObject(created);
 		const [machine = ''] = readdirSync(stateOf(uid));

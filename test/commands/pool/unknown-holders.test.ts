@@ -40,7 +40,7 @@ const endJobWithTest = async (box: Box, index: number): Promise<void> => {
 const becomesHeld = async (box: Box): Promise<void> => eventually(async () => (await leaseIn(box))?.job !== undefined);
 
 describe.skipIf(!canEnter(processesOnly))('commands in a namespace with an unreadable boot id', () => {
-	test('do not end the lease of a job outside the namespace', async () => {
+	slowTest('do not end the lease of a job outside the namespace', async () => {
 		const box = await freshEmbeddedBox(2);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '1']);
 		expect(await runIn(processesOnly, box, 'status')).toMatchObject({exitCode: 0});
@@ -65,7 +65,7 @@ describe.skipIf(!canEnter(processesOnly))('commands in a namespace with an unrea
 });
 
 describe.skipIf(!canEnter(ownTime))('commands in another time namespace', () => {
-	test('do not end jobs outside, and commands outside do not end jobs in the namespace', async () => {
+	slowTest('do not end jobs outside, and commands outside do not end jobs in the namespace', async () => {
 		const box = await freshEmbeddedBox(2);
 		await startSleeper(box, ['--gpu-ids', '0']);
 		expect(await runIn(ownTime, box, 'status')).toMatchObject({exitCode: 0});
@@ -147,7 +147,7 @@ const bootIdFile = path.join(process.env['TMPDIR'] ?? '/tmp', 'canhazgpu-test-ot
 writeFileSync(bootIdFile, '11111111-2222-4333-8444-555555555555\n');
 
 describe.skipIf(!canEnter(cloneOf(bootIdFile)))('on a clone of this machine', () => {
-	test('a job keeps its lease, and every command names the duplicate machine-id', async () => {
+	slowTest('a job keeps its lease, and every command names the duplicate machine-id', async () => {
 		const box = await freshEmbeddedBox(2);
 		const {pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		for (const words of ['status', 'reserve --gpus 1 --nonblock --short', 'reserve --gpus 2 --short', 'run -- true']) {

@@ -6,7 +6,7 @@ import {release} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import {mostHeld} from '../../_helpers/store/most-held.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
-import {firstCase, isLong} from '../../_helpers/slow.js';
+import {firstCase, isLong, slowTest} from '../../_helpers/slow.js';
 import {person, randomFrom} from '../../_helpers/world.js';
 import {crowdOnFile, crowdOnRedis, forEver, holdAll} from './_waiters.js';
 
@@ -20,7 +20,7 @@ describe.each(
 		['embedded', async () => crowdOnFile()],
 	] as const),
 )('on %s', (_, create) => {
-	test('concurrent requests of many accounts never exceed their limits, and all are served', async () => {
+	slowTest('concurrent requests of many accounts never exceed their limits, and all are served', async () => {
 		const crowd = await create();
 		const first = await crowd.enter();
 		await changePolicy(first.world, root, [

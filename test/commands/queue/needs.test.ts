@@ -4,7 +4,7 @@ import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {everyNth, slowTest} from '../../_helpers/slow.js';
 
 let box: Box;
 let environment: Readonly<Record<string, string>>;
@@ -32,35 +32,43 @@ afterAll(() => {
 });
 
 describe('reserve and run refuse impossible GPU properties at once', () => {
-	test.each<[typed: string | readonly string[], error: string]>([
-		['reserve --model h100', `No GPU of model h100 in this pool\n${there}`],
-		['reserve --min-memory 100G', `No GPU with 100G or more in this pool\n${there}`],
-		['reserve --gpus 5', `Cannot reserve 5 GPUs of one model: this pool has at most 4\n${there} Different models`],
-		['reserve --gpu-ids 3,4 --min-memory 60G', `GPU 4 is not a GPU with 60G or more\n${there}`],
-		['reserve --min-memory 40', '--min-memory must be a size with its unit, such as 40G or 40GiB, not "40"'],
-		['reserve --min-memory 0G', '--min-memory must be a size with its unit, such as 40G or 40GiB, not "0G"'],
-		['reserve --gpu-memory 40', '--min-memory must be a size with its unit'],
-		[['reserve', '--model', ''], `--model needs at least one GPU model, not ""\n${there}`],
-		[['run', '--model', '', '--', 'true'], `--model needs at least one GPU model, not ""\n${there}`],
-		['reserve --model a100,', '--model must be a list of GPU models such as h100,a100, not "a100,"'],
-		[['reserve', '--model', '', '--on', 'any'], '--model needs at least one GPU model, not ""\nWrite --model NAMES'],
-		['reserve --min-compute ampere', '--min-compute must be a compute capability such as 8.0, not "ampere"'],
-		['reserve --gpus 2 --same-model --mixed', '--same-model and --mixed cannot be combined'],
-		['reserve --strategy fast', '--strategy must be one of mru, lru, pack, spread, cool, topology, not "fast"'],
-		['reserve --workload play', '--workload must be train or serve, not "play"'],
-		['reserve --workload train --strategy mru', 'Give --strategy or --workload, not both'],
-		['reserve --nvlink', '--nvlink needs at least two GPUs'],
-		['reserve --gpus 3 --nvlink', 'Cannot reserve 3 GPUs of one model, linked by NVLink: this pool has at most 2'],
-		['reserve --gpu-ids 1,2 --nvlink', `GPUs 1, 2 are not GPUs linked by NVLink\n${there}`],
-		['reserve --gpus 3 --gpu-ids 0,1', 'conflicting gpu count (3) and gpu ids (count: 2)'],
-	])('%s', async (typed, error) => {
+	test.each<[typed: string | readonly string[], error: string]>(
+		everyNth(
+			[
+				['reserve --model h100', `No GPU of model h100 in this pool\n${there}`],
+				['reserve --min-memory 100G', `No GPU with 100G or more in this pool\n${there}`],
+				['reserve --gpus 5', `Cannot reserve 5 GPUs of one model: this pool has at most 4\n${there} Different models`],
+				['reserve --gpu-ids 3,4 --min-memory 60G', `GPU 4 is not a GPU with 60G or more\n${there}`],
+				['reserve --min-memory 40', '--min-memory must be a size with its unit, such as 40G or 40GiB, not "40"'],
+				['reserve --min-memory 0G', '--min-memory must be a size with its unit, such as 40G or 40GiB, not "0G"'],
+				['reserve --gpu-memory 40', '--min-memory must be a size with its unit'],
+				[['reserve', '--model', ''], `--model needs at least one GPU model, not ""\n${there}`],
+				[['run', '--model', '', '--', 'true'], `--model needs at least one GPU model, not ""\n${there}`],
+				['reserve --model a100,', '--model must be a list of GPU models such as h100,a100, not "a100,"'],
+				[
+					['reserve', '--model', '', '--on', 'any'],
+					'--model needs at least one GPU model, not ""\nWrite --model NAMES',
+				],
+				['reserve --min-compute ampere', '--min-compute must be a compute capability such as 8.0, not "ampere"'],
+				['reserve --gpus 2 --same-model --mixed', '--same-model and --mixed cannot be combined'],
+				['reserve --strategy fast', '--strategy must be one of mru, lru, pack, spread, cool, topology, not "fast"'],
+				['reserve --workload play', '--workload must be train or serve, not "play"'],
+				['reserve --workload train --strategy mru', 'Give --strategy or --workload, not both'],
+				['reserve --nvlink', '--nvlink needs at least two GPUs'],
+				['reserve --gpus 3 --nvlink', 'Cannot reserve 3 GPUs of one model, linked by NVLink: this pool has at most 2'],
+				['reserve --gpu-ids 1,2 --nvlink', `GPUs 1, 2 are not GPUs linked by NVLink\n${there}`],
+				['reserve --gpus 3 --gpu-ids 0,1', 'conflicting gpu count (3) and gpu ids (count: 2)'],
+			],
+			4,
+		),
+	)('%s', async (typed, error) => {
 		const answer = await box.run(typed, environment);
 		expect(answer.exitCode, answer.stderr).toBe(2);
 		expect(answer.stderr).toContain(error);
 	});
 });
 
-test('a request for a model waits only for matching GPUs, and queue shows the model', async () => {
+slowTest('a request for a model waits only for matching GPUs, and queue shows the model', async () => {
 	expect(await box.run('reserve --gpu-memory 60G --short', environment)).toMatchObject({stdout: '0\n'});
 	expect(await box.run('reserve --gpus 4 --model l40s --short', environment)).toMatchObject({stdout: '4,5,6,7\n'});
 	expect(await box.run('reserve --min-compute 8.5 --nonblock', environment)).toMatchObject({
@@ -93,7 +101,7 @@ slowTest('reserve --nonblock counts suitable GPUs separately from GPUs whose sui
 	expect((await refused('--gpu-ids 1,2')).stderr).toContain('Requested: 2, Available: 1 (1 GPU that may not qualify');
 });
 
-test('--nvlink, --strategy and --workload decide which of the free GPUs reserve takes', async () => {
+slowTest('--nvlink, --strategy and --workload decide which of the free GPUs reserve takes', async () => {
 	const take = async (flags: string) => (await box.run(`reserve --short --nonblock ${flags}`, environment)).stdout;
 	// GPU 0 is taken, so its pair is incomplete.
 	expect(await take('--gpu-ids 0')).toBe('0\n');

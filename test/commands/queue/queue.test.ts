@@ -219,7 +219,7 @@ describe.each(
 		expect(await newcomer.ended).toMatchObject({exitCode: 0});
 	});
 
-	test('the first request, which is for GPU 1, does not block a later request that can use GPU 0', async () => {
+	slowTest('the first request, which is for GPU 1, does not block a later request that can use GPU 0', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 1');
 		const picky = start(box, 'reserve --gpu-ids 1');

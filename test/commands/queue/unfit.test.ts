@@ -56,7 +56,7 @@ test('reserve grants a GPU with an Xid error in the kernel log only with --force
 	expect(await box.run('reserve --gpus 1 --nonblock', environment)).toMatchObject({exitCode: 0});
 });
 
-test('a scan reads MIG instances only if a GPU is in MIG mode and the command needs instances', async () => {
+slowTest('a scan reads MIG instances only if a GPU is in MIG mode and the command needs instances', async () => {
 	const {box, environment, smi} = await createMachine({mode: 'Enabled'});
 	const {stdout} = await box.run('status', environment);
 	expect(stdout).toMatch(/0 +│ ● AVAILABLE .*, MIG 3g\.40gb/v);

@@ -69,7 +69,7 @@ describe.each(
 		expect(JSON.stringify(JSON.parse((await box.run('status --json', tool)).stdout))).not.toContain('left_by_job');
 	});
 
-	test('status names the user of the job that left a process, even if run was killed', async () => {
+	slowTest('status names the user of the job that left a process, even if run was killed', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);
 		const script =

@@ -6,7 +6,7 @@ import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, holders, start} from '../../_helpers/program/processes.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {startSleeper} from './_sleeper.js';
 
 /** A job that outlasts the time limits below. */
@@ -23,18 +23,21 @@ function loop(box: Box): () => void {
 	};
 }
 
-test('run enforces its time limit and keeps its exit code if the path to the pool is a loop of symbolic links', async () => {
-	const box = await freshEmbeddedBox(1);
-	const {wrapper} = await startSleeper(box, ['--timeout', '3s'], slowJob);
-	const repair = loop(box);
-	await wrapper.says(/the time limit of 0h 0m 3s has passed/v);
-	repair();
-	expect(await wrapper.ended).toMatchObject({
-		exitCode: 124,
-		stderr: 'canhazgpu: the time limit of 0h 0m 3s has passed: stopping the command\n',
-	});
-	expect(await holders(box)).toBe('0:-');
-});
+slowTest(
+	'run enforces its time limit and keeps its exit code if the path to the pool is a loop of symbolic links',
+	async () => {
+		const box = await freshEmbeddedBox(1);
+		const {wrapper} = await startSleeper(box, ['--timeout', '3s'], slowJob);
+		const repair = loop(box);
+		await wrapper.says(/the time limit of 0h 0m 3s has passed/v);
+		repair();
+		expect(await wrapper.ended).toMatchObject({
+			exitCode: 124,
+			stderr: 'canhazgpu: the time limit of 0h 0m 3s has passed: stopping the command\n',
+		});
+		expect(await holders(box)).toBe('0:-');
+	},
+);
 
 slowTest('a waiting run keeps its queue position if the path to the pool is a loop of symbolic links', async () => {
 	const box = await freshEmbeddedBox(1);
@@ -59,7 +62,7 @@ const strace = ((): string | undefined => {
 	}
 })();
 
-test.skipIf(strace === undefined)(
+test.runIf(isLong && strace !== undefined)(
 	'run enforces its time limit and keeps its exit code while every pool access fails (needs strace)',
 	async () => {
 		const box = await freshEmbeddedBox(1);

@@ -78,7 +78,7 @@ test('run finds a command if its path or PATH is not UTF-8', async () => {
 	expect(ran.stderr).toContain('Command not found');
 });
 
-test('run passes random arguments and variables to its job byte for byte', async () => {
+slowTest('run passes random arguments and variables to its job byte for byte', async () => {
 	const box = await freshEmbeddedBox(1);
 	const bytes = fc.uint8Array({min: 1, maxLength: 25});
 	await fc.assert(
@@ -115,7 +115,7 @@ const lowLimits = [
 	['a limit too low for the program itself', 100],
 ] as const;
 
-test.each(lowLimits)('a job gets the open-file limits of the calling shell: %s', async (_, limit) => {
+test.each(firstCase(lowLimits))('a job gets the open-file limits of the calling shell: %s', async (_, limit) => {
 	const box = await freshEmbeddedBox(1);
 	const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
 	const ran = await inBash(
@@ -198,18 +198,21 @@ slowTest('a waiting run in the background of a script keeps its queue position a
 	expect(await script.ended).toMatchObject({exitCode: 0, stdout: 'job ran\n'});
 });
 
-test('run in the background of a script ends on SIGTERM, and at the time limit sends SIGTERM to its job', async () => {
-	const box = await freshEmbeddedBox(1);
-	const script = inBash(
-		box,
-		'"$CHG" run --timeout 1s -- sh -c \'trap "echo asked; exit 1" TERM; while :; do sleep 0.05; done\' & wait $!',
-	);
-	expect(await script.ended).toMatchObject({exitCode: 124, stdout: 'asked\n'});
-	const second = inBash(box, `"$CHG" run -- ${untilEnd} & echo $! > second; wait $!`);
-	await fileIn(box, 'pid');
-	process.kill(Number(await fileIn(box, 'second')), 'SIGTERM');
-	expect(await second.ended).toMatchObject({exitCode: 143});
-});
+slowTest(
+	'run in the background of a script ends on SIGTERM, and at the time limit sends SIGTERM to its job',
+	async () => {
+		const box = await freshEmbeddedBox(1);
+		const script = inBash(
+			box,
+			'"$CHG" run --timeout 1s -- sh -c \'trap "echo asked; exit 1" TERM; while :; do sleep 0.05; done\' & wait $!',
+		);
+		expect(await script.ended).toMatchObject({exitCode: 124, stdout: 'asked\n'});
+		const second = inBash(box, `"$CHG" run -- ${untilEnd} & echo $! > second; wait $!`);
+		await fileIn(box, 'pid');
+		process.kill(Number(await fileIn(box, 'second')), 'SIGTERM');
+		expect(await second.ended).toMatchObject({exitCode: 143});
+	},
+);
 
 test('a job ignores the signals that the calling shell ignores, including SIGHUP', async () => {
 	const box = await freshEmbeddedBox(1);

@@ -96,7 +96,7 @@ test('events and --help exit with 0 and without a message if the pipe has no rea
 	expect(shell('set -o pipefail; chg --help | head -1 > /dev/null')).toEqual(fine);
 });
 
-test('logs reports a full disk and exits with 1, also with --follow', async () => {
+slowTest('logs reports a full disk and exits with 1, also with --follow', async () => {
 	expect(shell('chg run --detach -- echo hello > /dev/null && chg wait 1 > /dev/null')).toEqual({
 		status: 0,
 		stderr: '',
@@ -114,7 +114,7 @@ test('status --json --follow reports a full disk and exits with 1', () => {
 	});
 });
 
-test('events --follow and a doctor that finds an error report a full disk once', () => {
+slowTest('events --follow and a doctor that finds an error report a full disk once', () => {
 	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
 	expect(shell('chg events --follow > /dev/full')).toEqual(failure);
 	expect(shell('CANHAZGPU_PROVIDER=nvidia chg doctor > /dev/full')).toEqual(failure);

@@ -54,7 +54,7 @@ registerHooks({
 	};
 }
 
-test('a waiting run whose program was removed from disk still runs its job and notifies its user', async () => {
+slowTest('a waiting run whose program was removed from disk still runs its job and notifies its user', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {run, remove, notices} = installed(box);
 	await box.run('reserve');

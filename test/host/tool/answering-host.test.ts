@@ -3,8 +3,9 @@ import {once} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {watchAnswer} from '../../../source/host/tool/answering-host.js';
+import {slowTest} from '../../_helpers/slow.js';
 
-test('watchAnswer ignores that ssh has ended just before its time limit', async () => {
+slowTest('watchAnswer ignores that ssh has ended just before its time limit', async () => {
 	const child = spawn('true');
 	await once(child, 'exit');
 	const {promise: ended, resolve: end} = Promise.withResolvers<undefined>();

@@ -9,6 +9,7 @@ import {openRedisStore} from '../../../source/store/redis/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 import {timed} from '../../_helpers/program/timed.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 const host = '127.0.0.1';
@@ -217,7 +218,7 @@ describe('the connection to Redis', () => {
 		await heard.stop();
 	});
 
-	test('waits while the server loads its data', async () => {
+	slowTest('waits while the server loads its data', async () => {
 		await write(store, poolWrite(3));
 		await client.eval('for i = 1, 4000 do redis.call("SET", "filler:" .. i, string.rep("x", 100)) end', 0);
 		await client.config('SET', 'aof-use-rdb-preamble', 'yes');

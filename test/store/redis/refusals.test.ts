@@ -5,6 +5,7 @@ import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vites
 import {CanhazgpuError} from '../../../source/errors.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {collect, join, leaseWrite, plan, poolWrite, start, stateOf, usage, write} from '../samples.js';
 
 const secret = 'very-secret-4711';
@@ -109,7 +110,7 @@ describe('a Redis server without a password', () => {
 		},
 	);
 
-	test('that is a replica rejects changes until it is promoted', async () => {
+	slowTest('that is a replica rejects changes until it is promoted', async () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		await write(store, poolWrite(1));
 		await client.replicaof('127.0.0.1', 1);

@@ -11,6 +11,7 @@ import {endpointOf} from '../../../source/store/redis/address.js';
 import {unreachable} from '../../../source/store/redis/failures.js';
 import {createBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-tls-'));
@@ -78,64 +79,66 @@ test('the Redis store over TLS accepts a configured authority and a client certi
 	expect(await box.run('queue', separate)).toMatchObject({exitCode: 0, stdout: 'Nobody waits\n'});
 });
 
-test.each<[what: string, pem: string, options: TlsOptions, environment: Record<string, string>, said: RegExp]>([
-	[
-		'an authority that is not configured',
-		good,
-		{},
-		{CANHAZGPU_REDIS_TLS: 'true'},
-		/: its certificate is not trusted \(\w+\)\nSet redis\.tls_ca_cert_file to the authority that signed the certificate\.\n$/v,
-	],
-	[
-		'a certificate for another name',
-		ofAnother,
-		{},
-		authority,
-		/: its certificate is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)\nThe certificate is for another name: /v,
-	],
-	[
-		'an expired certificate',
-		expired,
-		{},
-		authority,
-		/: its certificate is not trusted \(CERT_HAS_EXPIRED\)\nRenew the certificate/v,
-	],
-	[
-		'a server that asks for a client certificate',
-		good,
-		forClients,
-		authority,
-		/: it refused TLS with this client \(ERR_SSL_\w+\)\nIf it requires a client certificate, set redis\.tls_cert_file/v,
-	],
-	[
-		'a server that asks for a certificate with an older TLS version',
-		good,
-		{...forClients, maxVersion: 'TLSv1.2'},
-		authority,
-		/: it refused TLS with this client \([^\)]+\)\nIf it requires a client certificate, set redis\.tls_cert_file/v,
-	],
-	[
-		'a connection without TLS to a TLS server',
-		good,
-		{},
-		{},
-		/: the connection was cut\nIs redis-server running there, and does it accept connections without TLS \(redis\.tls\)\? /v,
-	],
-	[
-		'a missing CA file',
-		good,
-		{},
-		{CANHAZGPU_REDIS_TLS_CA_CERT_FILE: '/nowhere/ca.pem'},
-		/^Error: redis\.tls_ca_cert_file: cannot read \/nowhere\/ca\.pem: there is no such file\n/v,
-	],
-	[
-		'a certificate without its key',
-		good,
-		forClients,
-		{...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: file('own.crt')},
-		/^Error: The files of redis\.tls_\* cannot be used: .*\nThey must hold certificates, and a key /v,
-	],
-])('the Redis store over TLS fails with a hint for %s', async (_, pem, options, environment, said) => {
+test.each(
+	firstCase<[what: string, pem: string, options: TlsOptions, environment: Record<string, string>, said: RegExp]>([
+		[
+			'an authority that is not configured',
+			good,
+			{},
+			{CANHAZGPU_REDIS_TLS: 'true'},
+			/: its certificate is not trusted \(\w+\)\nSet redis\.tls_ca_cert_file to the authority that signed the certificate\.\n$/v,
+		],
+		[
+			'a certificate for another name',
+			ofAnother,
+			{},
+			authority,
+			/: its certificate is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)\nThe certificate is for another name: /v,
+		],
+		[
+			'an expired certificate',
+			expired,
+			{},
+			authority,
+			/: its certificate is not trusted \(CERT_HAS_EXPIRED\)\nRenew the certificate/v,
+		],
+		[
+			'a server that asks for a client certificate',
+			good,
+			forClients,
+			authority,
+			/: it refused TLS with this client \(ERR_SSL_\w+\)\nIf it requires a client certificate, set redis\.tls_cert_file/v,
+		],
+		[
+			'a server that asks for a certificate with an older TLS version',
+			good,
+			{...forClients, maxVersion: 'TLSv1.2'},
+			authority,
+			/: it refused TLS with this client \([^\)]+\)\nIf it requires a client certificate, set redis\.tls_cert_file/v,
+		],
+		[
+			'a connection without TLS to a TLS server',
+			good,
+			{},
+			{},
+			/: the connection was cut\nIs redis-server running there, and does it accept connections without TLS \(redis\.tls\)\? /v,
+		],
+		[
+			'a missing CA file',
+			good,
+			{},
+			{CANHAZGPU_REDIS_TLS_CA_CERT_FILE: '/nowhere/ca.pem'},
+			/^Error: redis\.tls_ca_cert_file: cannot read \/nowhere\/ca\.pem: there is no such file\n/v,
+		],
+		[
+			'a certificate without its key',
+			good,
+			forClients,
+			{...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: file('own.crt')},
+			/^Error: The files of redis\.tls_\* cannot be used: .*\nThey must hold certificates, and a key /v,
+		],
+	]),
+)('the Redis store over TLS fails with a hint for %s', async (_, pem, options, environment, said) => {
 	const box = await encrypted(pem, options);
 	const {stderr, stdout} = await box.run('status', environment);
 	expect(stdout).toBe('');

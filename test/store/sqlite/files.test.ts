@@ -329,7 +329,7 @@ describe('a SQLite pool that another program has locked', () => {
 		await store.close();
 	});
 
-	test('leads to an error after five seconds', async () => {
+	slowTest('leads to an error after five seconds', async () => {
 		const {seconds, ownSeconds, error} = await timed(open());
 		expect(error).toMatchObject({
 			code: 'store-unreachable',

@@ -71,7 +71,7 @@ slowTest('a killed process leaves no partly written commit', async () => {
 	await store.close();
 });
 
-test("a terminal's stop signal never stops a background process inside a SQLite transaction", async () => {
+slowTest("a terminal's stop signal never stops a background process inside a SQLite transaction", async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(1), leaseWrite(0, {note: ''}));

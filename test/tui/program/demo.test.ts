@@ -2,6 +2,7 @@
 import {existsSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../../_helpers/program/cli.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {rowOf, startTop} from './_program.js';
 
 test('top --demo shows a busy machine and creates no pool', async () => {
@@ -64,7 +65,7 @@ test('top --demo can adopt and kill its simulated processes', async () => {
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('top --demo warns about an idle reservation, which the key E keeps', async () => {
+slowTest('top --demo warns about an idle reservation, which the key E keeps', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo'], size: {columns: 120, rows: 40}});

@@ -3,7 +3,7 @@ import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 import {clears, isShown, keys, spelled, startTop, watchFrames} from './_program.js';
 
 let box: Box;
@@ -31,12 +31,14 @@ test('watchFrames detects frames that are too wide or too tall', async (context)
 	expect(faults.overflows()).toEqual(expect.arrayContaining(['scrolled']));
 });
 
-test.each([
-	{columns: 200, rows: 60},
-	{columns: 120, rows: 32},
-	{columns: 80, rows: 24},
-	{columns: 60, rows: 15},
-])('top draws frames that fit $columns x $rows, and never clears the screen to redraw', async (size) => {
+test.each(
+	firstCase([
+		{columns: 200, rows: 60},
+		{columns: 120, rows: 32},
+		{columns: 80, rows: 24},
+		{columns: 60, rows: 15},
+	]),
+)('top draws frames that fit $columns x $rows, and never clears the screen to redraw', async (size) => {
 	const top = startTop(box, {size});
 	const faults = watchFrames(top);
 	await top.waitFor(isShown(8));
@@ -109,11 +111,13 @@ slowTest('top fills a window of any size exactly, and shows the required size if
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test.each<{readonly environment: Readonly<Record<string, string>>; readonly isAscii: boolean}>([
-	{environment: {LC_ALL: 'C', LANG: 'C.UTF-8'}, isAscii: true},
-	{environment: {LC_ALL: '', LC_CTYPE: 'en_US', LANG: 'C.UTF-8'}, isAscii: true},
-	{environment: {LC_CTYPE: 'en_US.utf8', LANG: 'C'}, isAscii: false},
-])('top draws only ASCII if the locale requires it: $environment', async ({environment, isAscii}) => {
+test.each(
+	firstCase<{readonly environment: Readonly<Record<string, string>>; readonly isAscii: boolean}>([
+		{environment: {LC_ALL: 'C', LANG: 'C.UTF-8'}, isAscii: true},
+		{environment: {LC_ALL: '', LC_CTYPE: 'en_US', LANG: 'C.UTF-8'}, isAscii: true},
+		{environment: {LC_CTYPE: 'en_US.utf8', LANG: 'C'}, isAscii: false},
+	]),
+)('top draws only ASCII if the locale requires it: $environment', async ({environment, isAscii}) => {
 	const frame = await startTop(box, {environment}).waitFor(isShown(8));
 	expect(/^\p{ASCII}*$/v.test(frame.join(''))).toBe(isAscii);
 });

@@ -9,6 +9,7 @@ import {fixture} from '../../gpu/fixture.js';
 import {createStub} from '../../gpu/nvidia/stub-nvidia-smi.js';
 import {createBox, type Box} from '../../_helpers/program/cli.js';
 import {isAlive} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {startTop} from './_program.js';
 
 const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
@@ -67,7 +68,7 @@ test('the process tree shows a process below its parent, and the key K ends only
 	await top.exit;
 });
 
-test('the key K with two tagged processes asks once and ends both', async () => {
+slowTest('the key K with two tagged processes asks once and ends both', async () => {
 	const {box, parent, child} = await createFamily();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);

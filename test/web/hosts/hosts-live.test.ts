@@ -27,7 +27,7 @@ const updatesIn = (messages: readonly StreamMessage[]): readonly HostUpdate[] =>
 /** Long enough for another round. */
 const aRoundMs = 1500;
 
-test('the server queries only hosts that a stream shows, and each of them once for all streams', async () => {
+slowTest('the server queries only hosts that a stream shows, and each of them once for all streams', async () => {
 	const {others, web} = await start(['good', 'lost', 'slow']);
 	const plain = listenTo(web.port);
 	onTestFinished(plain.close);

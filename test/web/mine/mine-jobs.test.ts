@@ -4,6 +4,7 @@ import path from 'node:path';
 import {beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {askSocket, createRuntimeDirectory, signIn, startMineAs} from './_mine.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -83,7 +84,7 @@ describe.skipIf(!canBeOthers)('web --mine with jobs of several accounts', () => 
 		expect(readFileSync(counter, 'utf8').split('\n')).toHaveLength(3);
 	});
 
-	test('cancels one job of an array, then all others', async () => {
+	slowTest('cancels one job of an array, then all others', async () => {
 		const {page, jobs, job} = await start(alice);
 		const id = await submit(alice, '--array 0-3%1 --begin 1h', 'true');
 		expect((await page.act('cancel', {job_id: `${id}_2`})).json()['words']).toBe(`Cancelled job ${id}_2`);
@@ -94,7 +95,7 @@ describe.skipIf(!canBeOthers)('web --mine with jobs of several accounts', () => 
 		);
 	});
 
-	test('does not wait for the end of a job that ignores SIGTERM', async () => {
+	slowTest('does not wait for the end of a job that ignores SIGTERM', async () => {
 		const {page, job} = await start(alice);
 		const ready = path.join(accounts.homeOf(alice), 'ready');
 		const id = await submit(alice, '', 'sh', '-c', `trap "" TERM; touch ${ready}; while :; do sleep 1; done`);
@@ -108,7 +109,7 @@ describe.skipIf(!canBeOthers)('web --mine with jobs of several accounts', () => 
 		await eventually(async () => (await job(id))?.['state'] === 'cancelled');
 	});
 
-	test.each([
+	slowTest.each([
 		['alice', alice, mallory],
 		['root', 0, alice],
 	])('refuses to cancel or retry the job of another account, as %s', async (_, uid, owner) => {

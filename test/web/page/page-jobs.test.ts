@@ -6,6 +6,7 @@ import type {Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {createRuntimeDirectory, startMineAs, startTunnel} from '../mine/_mine.js';
 import {accessProblems, browserForAll, chromiumProgram, openPage, overflow} from './_browser.js';
 
@@ -102,20 +103,30 @@ describe.skipIf(chromiumProgram === undefined || !canBeOthers)('the jobs on the 
 		expect([problems, strangers]).toEqual([[], []]);
 	});
 
-	test('fit a phone and a wide screen, in the dark and the light theme, without problems found by axe', async () => {
-		const long = await submit(alice, '--begin 3h', 'sh', 'train.sh', '--data', `/data/${'very-long-name-'.repeat(20)}`);
-		writeFileSync(path.join(accounts.homeOf(mallory), 'fail.sh'), 'echo "CUDA out of memory"; exit 3\n');
-		const failed = await submit(mallory, '', 'sh', 'fail.sh');
-		const {page} = await openPage(browser, `${tunnel.url}#/jobs`, {isMotionReduced: true});
-		await jobOf(page, failed).getByText('exit code 3, out of GPU memory').waitFor();
-		await jobOf(page, long).waitFor();
-		await page.evaluate(axe.source);
-		for (const width of [360, 1400]) {
-			for (const theme of ['dark', 'light'] as const) {
-				await page.setViewportSize({width, height: 900});
-				await page.emulateMedia({colorScheme: theme});
-				expect([width, theme, await overflow(page), await accessProblems(page, {})]).toEqual([width, theme, 0, []]);
+	slowTest(
+		'fit a phone and a wide screen, in the dark and the light theme, without problems found by axe',
+		async () => {
+			const long = await submit(
+				alice,
+				'--begin 3h',
+				'sh',
+				'train.sh',
+				'--data',
+				`/data/${'very-long-name-'.repeat(20)}`,
+			);
+			writeFileSync(path.join(accounts.homeOf(mallory), 'fail.sh'), 'echo "CUDA out of memory"; exit 3\n');
+			const failed = await submit(mallory, '', 'sh', 'fail.sh');
+			const {page} = await openPage(browser, `${tunnel.url}#/jobs`, {isMotionReduced: true});
+			await jobOf(page, failed).getByText('exit code 3, out of GPU memory').waitFor();
+			await jobOf(page, long).waitFor();
+			await page.evaluate(axe.source);
+			for (const width of [360, 1400]) {
+				for (const theme of ['dark', 'light'] as const) {
+					await page.setViewportSize({width, height: 900});
+					await page.emulateMedia({colorScheme: theme});
+					expect([width, theme, await overflow(page), await accessProblems(page, {})]).toEqual([width, theme, 0, []]);
+				}
 			}
-		}
-	});
+		},
+	);
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type {Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {askJson, listenTo, startWeb, type Web} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage, overflow} from './_browser.js';
 
@@ -72,7 +73,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of unusual GPUs in Chro
 		}
 	});
 
-	test('shows the policy in the footer', async () => {
+	slowTest('shows the policy in the footer', async () => {
 		const {page} = await openPage(browser, web.url);
 		const foot = page.locator('#foot');
 		await expect.poll(async () => foot.textContent()).toContain('policy strategy=lru');
@@ -80,7 +81,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of unusual GPUs in Chro
 		await expect.poll(async () => foot.textContent()).not.toContain('policy');
 	});
 
-	test('shows the label before the account on a card', async () => {
+	slowTest('shows the label before the account on a card', async () => {
 		const {page} = await openPage(browser, web.url);
 		const owner = cardOf(page, 0).locator('.owner');
 		expect(await owner.locator('> :first-child').textContent()).toBe(label);
@@ -155,7 +156,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of unusual GPUs in Chro
 		expect(stdout).not.toContain(secret);
 	});
 
-	test('opens details below the row of a card without moving the row', async () => {
+	slowTest('opens details below the row of a card without moving the row', async () => {
 		const {page} = await openPage(browser, web.url);
 		const card = cardOf(page, 1).locator('.card');
 		const offsets = async () =>

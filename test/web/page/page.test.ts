@@ -3,6 +3,7 @@ import path from 'node:path';
 import axe from 'axe-core';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {startWeb, type Web} from '../_server.js';
 import {accessProblems, browserForAll, cardOf, chromiumProgram, openPage, overflow} from './_browser.js';
 
@@ -63,7 +64,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect({problems, strangers}).toEqual({problems: [], strangers: []});
 	});
 
-	test('can open one card or all cards at once', async () => {
+	slowTest('can open one card or all cards at once', async () => {
 		const {page, problems} = await openPage(browser, web.url);
 		const card = cardOf(page, 3);
 		const button = card.locator('button').first();
@@ -99,7 +100,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect(await ground()).toBe(dark);
 	});
 
-	test('changes period and grouping of the report by buttons and the slider', async () => {
+	slowTest('changes period and grouping of the report by buttons and the slider', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/report`);
 		await page.locator('.report tbody tr').first().waitFor();
 		const asked = page.waitForRequest(/days=7&by=user/v);
@@ -141,7 +142,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('shows each GPU of all hosts on one line, or two on a phone, with its state and holder', async () => {
+	slowTest('shows each GPU of all hosts on one line, or two on a phone, with its state and holder', async () => {
 		const {page} = await openPage(browser, `${web.url}#/hosts`);
 		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();
 		for (const [width, most] of [
@@ -164,7 +165,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect(await page.locator('#hosts-filter').isVisible()).toBe(false);
 	});
 
-	test('never overflows horizontally between 360 and 2560 px', async () => {
+	slowTest('never overflows horizontally between 360 and 2560 px', async () => {
 		const {page} = await openPage(browser, web.url, {width: 360, height: 800});
 		await page.locator('#expand-all').click();
 		await cardOf(page, 3).locator('canvas').waitFor();
@@ -245,7 +246,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		await expect.poll(() => page.url()).toMatch(/#\/hosts$/v);
 	});
 
-	test('handles a key that was pressed before the page has loaded', async () => {
+	slowTest('handles a key that was pressed before the page has loaded', async () => {
 		const context = await browser().newContext();
 		onTestFinished(async () => context.close());
 		const page = await context.newPage();
@@ -257,7 +258,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		await expect.poll(() => page.url()).toMatch(/#\/hosts$/v);
 	});
 
-	test('starts a chosen view at its top, and restores the scroll position when going back', async () => {
+	slowTest('starts a chosen view at its top, and restores the scroll position when going back', async () => {
 		const {page} = await openPage(browser, web.url, {height: 300, isMotionReduced: true});
 		const scrolled = async () => page.evaluate<number>('scrollY');
 		await page.evaluate('scrollTo(0, 200)');
@@ -275,7 +276,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect(await scrolled()).toBe(0);
 	});
 
-	test('has no serious accessibility problem found by axe in the dark and the light theme', async () => {
+	slowTest('has no serious accessibility problem found by axe in the dark and the light theme', async () => {
 		// Animated colors would be measured halfway.
 		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
 		await page.evaluate(axe.source);

@@ -10,6 +10,7 @@ import {eventually} from '../../../_helpers/eventually.js';
 import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../../_helpers/machine/stand-in-devices.js';
 import {accountsOfFile, alice} from '../../../_helpers/machine/strangers.js';
 import {isAlive} from '../../../_helpers/program/processes.js';
+import {slowTest} from '../../../_helpers/slow.js';
 
 const accounts = accountsOfFile();
 const isRoot = canMakeDevices();
@@ -120,7 +121,7 @@ describe.runIf(isRoot)('an isolation method that is not available', () => {
 	const asRootAlone = (words: string) =>
 		`${words} can isolate only the jobs of root. Use --isolate without a method: it chooses bubblewrap, which needs no privileges.\n`;
 
-	test('is reported to an ordinary account, whose job still starts', async () => {
+	slowTest('is reported to an ordinary account, whose job still starts', async () => {
 		expect(await run(alice, ['--isolate=cgroup', '--', 'sh', '-c', 'echo ran'])).toEqual({
 			exitCode: 0,
 			stdout: 'ran\n',

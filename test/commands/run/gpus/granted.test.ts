@@ -3,6 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {account} from '../../../_helpers/program/cli.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {freshEmbeddedBox, peek, start} from '../../../_helpers/program/processes.js';
+import {slowTest} from '../../../_helpers/slow.js';
 
 const loud = {CANHAZGPU_RUN_QUIET: 'false'};
 
@@ -36,7 +37,7 @@ describe('run prints the granted GPUs on stderr', () => {
 		expect((await waiter.ended).stderr).toMatch(/\nReserved 1 GPU\(s\): \[0\] for command execution\n$/v);
 	});
 
-	test('with --json, as one line of JSON without progress', async () => {
+	slowTest('with --json, as one line of JSON without progress', async () => {
 		const box = await freshEmbeddedBox(1);
 		await box.run('reserve');
 		const waiter = start(box, ['run', '--json', '-t', '1h', '-n', 'eval', '-u', 'team', '--', 'echo', 'out']);

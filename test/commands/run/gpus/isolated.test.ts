@@ -177,7 +177,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(stdout).toContain(`✗ isolation   ${words}\n              Install it: sudo apt install bubblewrap`);
 	});
 
-	test('is applied to every job if the policy of the pool requires isolation', async () => {
+	slowTest('is applied to every job if the policy of the pool requires isolation', async () => {
 		await accounts.run(0, 'admin --set isolate=require');
 		onTestFinished(async () => {
 			await accounts.run(0, 'admin --unset isolate');

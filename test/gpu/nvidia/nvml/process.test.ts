@@ -7,6 +7,7 @@ import {libraryCommand} from '../../../../source/app/names.js';
 import {runTool} from '../../../../source/host/tool/spawn.js';
 import {starter, starterText} from '../../../_helpers/program/cli.js';
 import {eventually} from '../../../_helpers/eventually.js';
+import {firstCase} from '../../../_helpers/slow.js';
 import {compileNvml, hasCompiler} from '../../../_helpers/machine/compiled/nvml-stub.js';
 import {describeProcesses, good, monotonicMs} from '../set-up.js';
 import {createStub} from '../stub-nvidia-smi.js';
@@ -93,7 +94,7 @@ describe.skipIf(!hasCompiler)('the process that reads NVML', () => {
 		expect(await readers[0]).toMatchObject({failure: 'aborted'});
 	});
 
-	test.each(['init-fails', 'crash', 'hang'])('is replaced by nvidia-smi if it fails (%s)', async (words) => {
+	test.each(firstCase(['init-fails', 'crash', 'hang']))('is replaced by nvidia-smi if it fails (%s)', async (words) => {
 		const {provider, stub, readers} = await setUp(words);
 		await provider.observe();
 		expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});

@@ -11,7 +11,7 @@ import {openTerminal, type Terminal} from '../../../_helpers/machine/terminal.js
 import {ensureMultiplexer} from '../../../_helpers/packages/multiplexers.js';
 import {click, mouseReport, placeOf} from '../_mouse.js';
 import {keys} from '../_program.js';
-import {isLong} from '../../../_helpers/slow.js';
+import {isLong, slowTest} from '../../../_helpers/slow.js';
 
 let box: Box;
 
@@ -103,7 +103,7 @@ test.each(isLong ? ['screen', 'screen-256color'] : ['screen-256color'])(
 	},
 );
 
-test('the key M and top.mouse enable the mouse in GNU screen', async () => {
+slowTest('the key M and top.mouse enable the mouse in GNU screen', async () => {
 	const top = startInScreen('screen');
 	await top.waitFor(/> 0 +Free/v);
 	top.write('M');
