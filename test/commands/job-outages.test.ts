@@ -53,7 +53,7 @@ slowTest('a job starts after an outage that begins before it has asked for GPUs'
 	expect(await holders(box)).toBe('0:-');
 });
 
-test('run --detach prints the id if the store fails when the job gets its wrapper', async () => {
+slowTest('run --detach prints the id if the store fails when the job gets its wrapper', async () => {
 	const {box, proxy, byProxy} = await setScene();
 	proxy.failAt('"held":true', {forMs: 6000, isAnswered: true});
 	expect(await box.run('run --detach -q -- true', byProxy)).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});

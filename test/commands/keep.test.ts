@@ -105,7 +105,7 @@ slowTest('keep continues after an outage of the store', async () => {
 	}
 });
 
-test('keep ends after the pool was moved to another store, so that its service uses the new location', async () => {
+slowTest('keep ends after the pool was moved to another store, so that its service uses the new location', async () => {
 	const {box} = await createIdleBox(undefined);
 	const keeper = start(box, 'keep');
 	await eventually(() => keeper.stdout() !== '');

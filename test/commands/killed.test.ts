@@ -41,7 +41,7 @@ slowTest('a command takes effect at most once if Redis is killed and restarted d
 	);
 });
 
-test('admin with the same options completes an interrupted setup without ending reservations', async () => {
+slowTest('admin with the same options completes an interrupted setup without ending reservations', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	rmSync(path.join(box.poolDirectory, 'pool.json'));

@@ -93,7 +93,7 @@ describe('a reservation via mcp', () => {
 		expect(stdout).not.toMatch(/[[\p{Control}\p{Format}]--\n]/v);
 	});
 
-	test('is shown in top with the name of the client until the server is killed', async () => {
+	slowTest('is shown in top with the name of the client until the server is killed', async () => {
 		const box = await freshRedisBox(redis.port, 2);
 		const agent = await connect(box, {name: 'codex'});
 		await agent.call('gpu_reserve', {gpu_ids: [0], note: 'sweep'});
@@ -107,7 +107,7 @@ describe('a reservation via mcp', () => {
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('notifies the client when it expires', async () => {
+	slowTest('notifies the client when it expires', async () => {
 		const box = await freshRedisBox(redis.port, 1);
 		const agent = await connect(box);
 		await agent.call('gpu_reserve', {duration: '2s'});

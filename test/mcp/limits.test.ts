@@ -136,24 +136,27 @@ test.runIf(isLong && isRoot)(
 	},
 );
 
-test.runIf(isRoot)('without a duration, gpu_reserve and gpu_renew take no longer than the policy allows', async () => {
-	const box = await freshRedisBox(redis.port, 4);
-	const agent = await connectAs(alice, box);
-	for (const [setting, given] of [
-		['agents.max-duration=20m', '0h 20m 0s'],
-		['limits.max-duration=10m', '0h 10m 0s'],
-	] as const) {
-		await box.run(['admin', '--set', setting]);
-		expect((await agent.call('gpu_reserve')).words).toContain(` for ${given} `);
-		await agent.call('gpu_release');
-	}
+test.runIf(isLong && isRoot)(
+	'without a duration, gpu_reserve and gpu_renew take no longer than the policy allows',
+	async () => {
+		const box = await freshRedisBox(redis.port, 4);
+		const agent = await connectAs(alice, box);
+		for (const [setting, given] of [
+			['agents.max-duration=20m', '0h 20m 0s'],
+			['limits.max-duration=10m', '0h 10m 0s'],
+		] as const) {
+			await box.run(['admin', '--set', setting]);
+			expect((await agent.call('gpu_reserve')).words).toContain(` for ${given} `);
+			await agent.call('gpu_release');
+		}
 
-	await agent.call('gpu_reserve', {duration: '1m'});
-	expect((await agent.call('gpu_renew')).words).toContain(' until 0h 10m 0s from now');
+		await agent.call('gpu_reserve', {duration: '1m'});
+		expect((await agent.call('gpu_renew')).words).toContain(' until 0h 10m 0s from now');
 
-	expectError(await agent.call('gpu_reserve', {duration: '15m'}), /^A reservation can last at most 10m\. /v);
-	expectError(
-		await agent.call('gpu_reserve', {duration: '25m'}),
-		/^Agents may hold GPUs for at most 20m at a time\. /v,
-	);
-});
+		expectError(await agent.call('gpu_reserve', {duration: '15m'}), /^A reservation can last at most 10m\. /v);
+		expectError(
+			await agent.call('gpu_reserve', {duration: '25m'}),
+			/^Agents may hold GPUs for at most 20m at a time\. /v,
+		);
+	},
+);

@@ -167,7 +167,7 @@ describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
 		expect((await waiting).json).toMatchObject({gpu_ids: [1]});
 	});
 
-	test('removes the queue entry of a call that the client cancels', async () => {
+	slowTest('removes the queue entry of a call that the client cancels', async () => {
 		const box = await createBox();
 		await box.run('reserve --gpus 3 --duration 1h');
 		const agent = await connect(box);

@@ -8,7 +8,7 @@ import {isLong} from '../_helpers/slow.js';
 import {createTestWorld} from '../_helpers/world.js';
 import {harnesses, type Harness} from './harness.js';
 
-const runs = Number(process.env['MIXED_RUNS'] ?? (isLong ? 200 : 6));
+const runs = Number(process.env['MIXED_RUNS'] ?? (isLong ? 200 : 3));
 
 const {MIXED_SEED: seed} = process.env;
 

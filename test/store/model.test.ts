@@ -22,7 +22,7 @@ import {
 import {harnesses, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
-const histories = isLong ? 30 : 10;
+const histories = isLong ? 30 : 5;
 const longest = 30;
 
 const gpu = fc.nat(3);

@@ -96,7 +96,7 @@ test('web reports an outage of Redis without showing the password, and recovers 
 	expect((await web.end('SIGTERM')).ms).toBeLessThan(soonMs);
 });
 
-test('web ends after the pool was moved to another store, so that its service uses the new location', async () => {
+slowTest('web ends after the pool was moved to another store, so that its service uses the new location', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(box);
 	const environment = {CANHAZGPU_STORE: '', CANHAZGPU_REDIS_PASSWORD: password};

@@ -85,7 +85,7 @@ describe.each(
 		await box.run('release');
 	});
 
-	test('status shows the label of reserve --user, and release --user releases by label', async () => {
+	slowTest('status shows the label of reserve --user, and release --user releases by label', async () => {
 		await box.run('reserve --user team');
 		expect((await box.run('status')).stdout).toContain(`${account} (team)`);
 		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');

@@ -133,7 +133,7 @@ describe.each(
 	});
 });
 
-test('events --follow --since 1s prints only new events if none happened in the last second', async () => {
+slowTest('events --follow --since 1s prints only new events if none happened in the last second', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const made = (JSON.parse((await box.run('events --json')).stdout) as ReadonlyArray<{time: string}>).at(-1)!;

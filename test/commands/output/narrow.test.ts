@@ -2,7 +2,7 @@
 import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
-import {firstCase} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 test('status fits the width of a narrow terminal, and prints every column in a pipe', async () => {
 	const box = await createEmbeddedBox(2);
@@ -47,7 +47,7 @@ test.each(firstCase(['status', 'status --summary', 'queue', 'report']))(
 	},
 );
 
-test.each(firstCase(['status', 'help slurm', 'run --help']))(
+slowTest.each(['status', 'help slurm', 'run --help'])(
 	'%s on a terminal uses the width in COLUMNS, or the terminal width if COLUMNS is invalid',
 	async (words) => {
 		const box = await createEmbeddedBox(2);

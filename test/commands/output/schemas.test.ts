@@ -170,7 +170,7 @@ describe('the JSON output matches the schema', () => {
 		await Promise.all([job.ended, behind.ended]);
 	});
 
-	test('for run --detach and jobs', async () => {
+	slowTest('for run --detach and jobs', async () => {
 		const ok = async (words: string) => (await box.run(words)).stdout;
 		await check('run-detach', await ok('run --detach --gpu-ids 0 --json -- false'));
 		await box.run('wait 1');
@@ -203,7 +203,7 @@ describe('the JSON output matches the schema', () => {
 		});
 	});
 
-	test('for status, queue and report output that contains every important key', () => {
+	slowTest('for status, queue and report output that contains every important key', () => {
 		expect([...seen.get('status')!]).toEqual(
 			expect.arrayContaining([
 				'ends_by',

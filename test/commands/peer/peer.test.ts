@@ -212,7 +212,7 @@ describe('a reservation record that the Go canhazgpu has rewritten', () => {
 		expect(await recordsOf(box)).toMatchObject([{leaseId, endReason: 'signalled'}]);
 	});
 
-	test('still belongs to the waiting request that holds the GPU', async () => {
+	slowTest('still belongs to the waiting request that holds the GPU', async () => {
 		await box.run('reserve --gpu-ids 0');
 		const waiter = start(box, 'reserve --gpus 2 --short');
 		await waiter.says(/got 1\/2 \[1\]/v);

@@ -126,7 +126,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(mallory, 'extend --gpu-ids 2 --duration 9h')).toMatchObject({exitCode: 0});
 	});
 
-	test('jobs of an array that exceed limits.max-waiting wait until they can join the queue', async () => {
+	slowTest('jobs of an array that exceed limits.max-waiting wait until they can join the queue', async () => {
 		const box = await fresh(1);
 		const run = opened(box);
 		await set(box, 'limits.max-waiting=1');

@@ -293,7 +293,7 @@ describe.skipIf(!canEnter(readOnly('/var')))('admin with a read-only pool direct
 		expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(true);
 	});
 
-	test('does not move the pool, and ends no reservation', async () => {
+	slowTest('does not move the pool, and ends no reservation', async () => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);
 		await box.run('reserve');

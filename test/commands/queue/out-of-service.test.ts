@@ -1,11 +1,11 @@
 /** A request for all GPUs does not block the other requests while one GPU is broken. */
 import {writeFileSync} from 'node:fs';
-import {expect, test} from 'vitest';
+import {expect} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, start} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
-import {firstCase} from '../../_helpers/slow.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -14,7 +14,7 @@ const stores: ReadonlyArray<readonly [string, () => Promise<Box>]> = [
 	['embedded', async () => freshEmbeddedBox(3)],
 ];
 
-test.each(firstCase(stores))(
+slowTest.each(stores)(
 	'with the %s store, a request that waits for a broken GPU blocks no other request',
 	async (_, fresh) => {
 		const box = await fresh();

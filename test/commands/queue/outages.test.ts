@@ -12,7 +12,7 @@ describe('while Redis is unreachable', () => {
 		return {server, box: await freshRedisBox(server.port, 2)};
 	};
 
-	test('a waiting request keeps its queue position if Redis returns with all data', async () => {
+	slowTest('a waiting request keeps its queue position if Redis returns with all data', async () => {
 		const {server, box} = await atServer(true);
 		await box.run('reserve --gpus 2');
 		const first = start(box, 'reserve --short');

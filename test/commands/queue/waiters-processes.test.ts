@@ -1,18 +1,16 @@
 /** Waiting processes of which some are killed. The other processes are served, and nothing is left behind. */
-import {expect, test} from 'vitest';
+import {expect} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
-import {firstCase} from '../../_helpers/slow.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
-test.each(
-	firstCase([
-		['redis', async () => freshRedisBox(redis.port, 2)],
-		['embedded', async () => freshEmbeddedBox(2)],
-	]),
-)('with the %s store, if three of ten waiting run commands are killed, the others are served', async (__, create) => {
+slowTest.each([
+	['redis', async () => freshRedisBox(redis.port, 2)],
+	['embedded', async () => freshEmbeddedBox(2)],
+])('with the %s store, if three of ten waiting run commands are killed, the others are served', async (__, create) => {
 	const box = await create();
 	await box.run('reserve --gpus 2');
 	const processes = Array.from({length: 10}, (_, index) =>

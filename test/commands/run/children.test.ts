@@ -16,7 +16,7 @@ import {
 	start,
 } from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
-import {firstCase, slowTest} from '../../_helpers/slow.js';
+import {firstCase, isLong, slowTest} from '../../_helpers/slow.js';
 import {endProcess, withUsedGpus} from './_stay.js';
 
 const redis = redisOfFile();
@@ -174,7 +174,7 @@ describe.each(
 	});
 });
 
-test.runIf(isRoot)('status --json shows every account whose job left a process on a GPU', async () => {
+test.runIf(isLong && isRoot)('status --json shows every account whose job left a process on a GPU', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	chmodSync(box.home, 0o755);
 	const tool = await withUsedGpus(box);

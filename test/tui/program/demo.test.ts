@@ -42,7 +42,7 @@ test('top --demo shows a busy machine and creates no pool', async () => {
 	expect(exitCode).toBe(4);
 });
 
-test('top --demo can adopt and kill its simulated processes', async () => {
+slowTest('top --demo can adopt and kill its simulated processes', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo'], size: {columns: 120, rows: 40}});

@@ -4,6 +4,7 @@ import {Redis} from 'ioredis';
 import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {firstCase} from '../../_helpers/slow.js';
 import {isShown, rowOf, spelled, startTop, watchFrames} from './_program.js';
 
 let redis: RedisServer;
@@ -90,11 +91,13 @@ const note = [
 	'x'.repeat(300),
 ].join(' ');
 
-test.each([
-	{columns: 120, rows: 32},
-	{columns: 80, rows: 24},
-	{columns: 60, rows: 15},
-])('hostile notes and names of other accounts damage no line of top at $columns x $rows', async (size) => {
+test.each(
+	firstCase([
+		{columns: 120, rows: 32},
+		{columns: 80, rows: 24},
+		{columns: 60, rows: 15},
+	]),
+)('hostile notes and names of other accounts damage no line of top at $columns x $rows', async (size) => {
 	const top = startTop(box, {size});
 	await top.waitFor(isShown(4));
 	const faults = watchFrames(top);

@@ -2,6 +2,7 @@
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {isShown, keys, rowOf, startTop} from './_program.js';
 
 let redis: RedisServer;
@@ -60,7 +61,7 @@ test('top reports the loss of Redis, refuses changes and keeps its queue positio
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('top shows a change that was made just when Redis became reachable again', async () => {
+slowTest('top shows a change that was made just when Redis became reachable again', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	await redis.kill();
@@ -74,7 +75,7 @@ test('top shows a change that was made just when Redis became reachable again', 
 	await top.waitFor('Free 4  Mine 0');
 });
 
-test('top reports an emptied Redis, and shows the new pool in it', async () => {
+slowTest('top reports an emptied Redis, and shows the new pool in it', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	await redis.restart({settings: ['--appendonly', 'no']});

@@ -1,6 +1,7 @@
 /** Typed and pasted text in the fields of the monitor. */
 import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox} from '../../_helpers/program/cli.js';
+import {everyNth} from '../../_helpers/slow.js';
 import {isShown, keys, startTop} from './_program.js';
 
 const clearField = '\u{15}';
@@ -20,14 +21,19 @@ test('the texts that these tests type contain every printable ASCII character', 
 	expect(new Set(parts.join('')).size).toBe(0x7f - 0x20);
 });
 
-test.each([
-	['filter', '/'],
-	['search', 'f'],
-	['command line', ':'],
-	['note of a reservation', `r${keys.tab.repeat(2)}`],
-	['needs of a reservation', `r${keys.tab.repeat(3)}`],
-	['note of a wait', `w${keys.tab.repeat(2)}`],
-])('the field "%s" receives each character as typed or pasted', async (_, open) => {
+test.each(
+	everyNth(
+		[
+			['filter', '/'],
+			['search', 'f'],
+			['command line', ':'],
+			['note of a reservation', `r${keys.tab.repeat(2)}`],
+			['needs of a reservation', `r${keys.tab.repeat(3)}`],
+			['note of a wait', `w${keys.tab.repeat(2)}`],
+		],
+		2,
+	),
+)('the field "%s" receives each character as typed or pasted', async (_, open) => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const top = startTop(box);

@@ -4,6 +4,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {stubTool} from '../../_helpers/machine/stub-tool.js';
 import {createBox, type Box} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {askSocket, createRuntimeDirectory, signIn, startMine} from './_mine.js';
 
 /** Two A100 and two L40S, linked in pairs. */
@@ -99,7 +100,7 @@ test('web --mine reserves only GPUs that meet the requirements', async () => {
 	}
 });
 
-test('web --mine grants a share if the policy allows shares, also on a shared GPU', async () => {
+slowTest('web --mine grants a share if the policy allows shares, also on a shared GPU', async () => {
 	const {said, shares} = await start(mixed, ['share=on']);
 	expect(await said('reserve', {count: 1, share: '8G', needs: 'l40s'})).toEqual([
 		'Reserved a share of 8G of GPU 2 for 1h 0m 0s',
@@ -156,7 +157,7 @@ const splitTool = `case "$*" in
 *) echo '<?xml version="1.0" ?><nvidia_smi_log><gpu id="00000000:02:00.0"><uuid>GPU-1</uuid><mig_mode><current_mig>Enabled</current_mig></mig_mode><mig_devices><mig_device><index>0</index><gpu_instance_id>1</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device><mig_device><index>1</index><gpu_instance_id>5</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device></mig_devices><processes></processes></gpu></nvidia_smi_log>';;
 esac`;
 
-test('web --mine grants a MIG instance even if nvidia-smi reports its details only with -q -x and -L', async () => {
+slowTest('web --mine grants a MIG instance even if nvidia-smi reports its details only with -q -x and -L', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const environment = {PATH: stubTool(box, 'nvidia-smi', splitTool).searchPath};

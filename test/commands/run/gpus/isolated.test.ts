@@ -164,7 +164,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('makes doctor warn about missing isolation, but only if the configuration asks for isolation', async () => {
+	slowTest('makes doctor warn about missing isolation, but only if the configuration asks for isolation', async () => {
 		const doctor = async (more: Readonly<Record<string, string>> = {}) =>
 			accounts.run(alice, 'doctor', {environment: {...environment, ...more}});
 		expect((await doctor()).stdout).toContain('✓ isolation   run --isolate works here, with bubblewrap\n');

@@ -282,6 +282,6 @@ test('random commands never let an account or the agents exceed their limit', as
 
 			await game.finish();
 		}),
-		{numRuns: Number(process.env['LIMITS_RUNS'] ?? (isLong ? 20_000 : 600))},
+		{numRuns: Number(process.env['LIMITS_RUNS'] ?? (isLong ? 20_000 : 300))},
 	);
 }, 600_000);

@@ -8,6 +8,7 @@ import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText, type Box} from '../../../_helpers/program/cli.js';
 import {openTerminal, type Terminal} from '../../../_helpers/machine/terminal.js';
 import {ensureMultiplexer} from '../../../_helpers/packages/multiplexers.js';
+import {firstCase} from '../../../_helpers/slow.js';
 import {click, mouseReport, placeOf} from '../_mouse.js';
 import {keys, startTop} from '../_program.js';
 
@@ -49,7 +50,7 @@ function startInTmux(term: string): Terminal {
 	return terminal;
 }
 
-test.each(['tmux-256color', 'screen', 'xterm-256color'])(
+test.each(firstCase(['tmux-256color', 'screen', 'xterm-256color']))(
 	'top in tmux with TERM=%s receives clicks, the wheel, a paste and keys',
 	async (term) => {
 		const top = startInTmux(term);
