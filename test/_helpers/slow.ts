@@ -14,6 +14,6 @@ detail, such as the store or the signal.
 */
 export const firstCase = <const Case>(cases: readonly Case[]): readonly Case[] => (isLong ? cases : cases.slice(0, 1));
 
-/** Returns every `n`th of these cases in `npm test`, and all of them in `npm run test:long`. For long tables of cases that are alike. */
+/** Returns every `n`th case in `npm test`, and every case in `npm run test:long`. For long tables of similar cases. */
 export const everyNth = <Case>(cases: readonly Case[], n: number): readonly Case[] =>
 	isLong ? cases : cases.filter((_, index) => index % n === 0);

@@ -15,7 +15,7 @@ describe.each(
 	firstCase([
 		['embedded', async () => embeddedGround, 40],
 		['redis', redisGround, 12],
-	] as const),
+	]),
 )('a killed command with the %s store', (_, makeGround, points) => {
 	test('takes effect completely or not at all, and leaves a consistent pool', async () => {
 		const sweep = createSweep(await makeGround());
