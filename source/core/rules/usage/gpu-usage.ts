@@ -88,10 +88,12 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 				};
 	}
 
-	return {
-		kind: 'unknown',
-		why: `memory in use is unknown${marker === undefined || marker === '' ? '' : `: ${marker}`}`,
-	};
+	return unknownMemory(marker);
+}
+
+function unknownMemory(marker: string | undefined): GpuUsage {
+	const words = marker === undefined || marker === '' ? '' : `: ${marker}`;
+	return {kind: 'unknown', why: `memory in use is unknown${words}`};
 }
 
 /** The account of most processes in a rootful container, no matter which user started the container. */
@@ -164,14 +166,19 @@ export function judgeInstance(
 	instance: HeldInstance,
 	{memoryThresholdMiB, isCleanWanted = false}: {readonly memoryThresholdMiB: number; readonly isCleanWanted?: boolean},
 ): GpuUsage {
-	const memoryUsedMiB = readingOf(reading, instance)?.memoryUsedMiB;
+	const {memoryUsedMiB, unknown} = readingOf(reading, instance) ?? {};
 	const {own, isComplete} = processesOnInstance(reading, instance);
 	if (memoryUsedMiB === undefined) {
-		return own.length > 0
-			? {kind: 'used', memoryUsedMiB: memoryOf(own)}
-			: isComplete
-				? {kind: 'idle'}
-				: {kind: 'unknown', why: 'neither the memory nor the processes of the MIG instance can be read'};
+		if (own.length > 0) {
+			return {kind: 'used', memoryUsedMiB: memoryOf(own)};
+		}
+
+		if (!isComplete) {
+			return {kind: 'unknown', why: 'neither the memory nor the processes of the MIG instance can be read'};
+		}
+
+		const marker = unknown?.['memoryUsedMiB'];
+		return marker !== undefined && noSuchReading.has(marker) ? {kind: 'idle'} : unknownMemory(marker);
 	}
 
 	if (memoryUsedMiB > memoryThresholdMiB) {
