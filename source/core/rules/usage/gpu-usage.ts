@@ -71,7 +71,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'unknown', why: 'neither memory nor processes can be read'};
 		}
 
-		if (reading.processes.length > 0) {
+		if (tenantsOf(reading.processes).length > 0) {
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
@@ -83,8 +83,8 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 					kind: 'unknown',
 					why:
 						load === undefined
-							? 'neither memory nor load can be read, and no process is reported'
-							: `memory cannot be read, and no process is reported, but its load is ${load} %`,
+							? 'neither memory nor load can be read, and no compute process is reported'
+							: `memory cannot be read, and no compute process is reported, but its load is ${load} %`,
 				};
 	}
 
@@ -143,8 +143,15 @@ export const wordsOnce = (words: readonly string[]): readonly string[] =>
 		),
 	);
 
+/** Returns the accounts of the processes. Omits desktops, which need no reservation. */
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
-	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
+	[
+		...new Set(
+			tenantsOf(processes)
+				.map(({user}) => user)
+				.filter((user) => user !== undefined),
+		),
+	].toSorted();
 
 /** Returns the processes that are certainly on a MIG instance, and whether these are all. Processes that only draw are on no instance. */
 export function processesOnInstance(

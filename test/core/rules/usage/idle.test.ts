@@ -20,6 +20,12 @@ const readings: Readonly<Record<string, GpuReading | undefined>> = {
 	'not seen': undefined,
 	'a desktop': {...idleReading(0), processes: [{pid: 1, kind: 'graphics', memoryUsedMiB: 40}]},
 	'unified memory, nothing on it': {...idleReading(0), memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}},
+	'unified memory, a desktop': {
+		...idleReading(0),
+		memoryUsedMiB: undefined,
+		unknown: {memoryUsedMiB: '[N/A]'},
+		processes: [{pid: 1, kind: 'graphics', memoryUsedMiB: 40}],
+	},
 };
 
 type Reading = readonly [at: number, what: keyof typeof readings, holder?: Lease];
@@ -100,6 +106,14 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		[
 			[1, 'idle'],
 			[9, 'unified memory, nothing on it'],
+		],
+		8,
+	],
+	[
+		'continues on a GPU without memory of its own and with only a desktop process',
+		[
+			[1, 'idle'],
+			[9, 'unified memory, a desktop'],
 		],
 		8,
 	],
@@ -219,7 +233,8 @@ describe('the idle time of a lease, for any readings', () => {
 				const seconds = secondsAfter(...scans);
 				const isWork = (what: string) =>
 					['busy', 'a process with little memory', 'memory without a process'].includes(what);
-				const isIdle = (what: string) => ['idle', 'a desktop', 'unified memory, nothing on it'].includes(what);
+				const isIdle = (what: string) =>
+					['idle', 'a desktop', 'unified memory, nothing on it', 'unified memory, a desktop'].includes(what);
 				const since = scans.slice(scans.findLastIndex(([, what]) => isWork(what)) + 1);
 				let naive = 0;
 				for (const [index, [at, what]] of since.entries()) {
