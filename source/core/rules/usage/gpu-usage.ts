@@ -2,7 +2,7 @@
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuProcess, GpuReading, HeldInstance} from '../../model/types.js';
 import {isOnInstance, readingOf} from '../mig/instances.js';
-import {memoryOf} from './share-usage.js';
+import {mayBeOfAnyone, memoryOf} from './share-usage.js';
 import {tenantsOf, type CleanRule} from './cleanliness.js';
 
 export type GpuUsage =
@@ -96,9 +96,6 @@ function unknownMemory(marker: string | undefined): GpuUsage {
 	return {kind: 'unknown', why: `memory in use is unknown${words}`};
 }
 
-/** The account of most processes in a rootful container, no matter which user started the container. */
-const rootAccount = 'root';
-
 type HeldProcesses = ReadonlyArray<{readonly owner: string; readonly processes: readonly GpuProcess[]}>;
 
 /** Returns the ids of containers that use GPUs of several holders. Such a container belongs to at most one of these holders. */
@@ -129,10 +126,10 @@ export const squattersOf = (
 	owner: string,
 	shared: ReadonlySet<string>,
 ): readonly GpuProcess[] =>
-	processes.filter(({user, kind, containerId}) => {
-		const mayBeHolders =
-			user === undefined || (user === rootAccount && containerId !== undefined && !shared.has(containerId));
-		return !mayBeHolders && user !== owner && kind !== 'graphics';
+	processes.filter((process) => {
+		const {user, kind, containerId} = process;
+		const isShared = user !== undefined && containerId !== undefined && shared.has(containerId);
+		return (!mayBeOfAnyone(process) || isShared) && user !== owner && kind !== 'graphics';
 	});
 
 /** Removes texts that are contained in another text, because a failure is often also reported as a health problem. */

@@ -207,6 +207,43 @@ test('nextIdle drops the idle times of ended leases', () => {
 	expect(nextIdle({gpus: []}, {before: spans, records: [free], now: 112, memoryThresholdMiB: 1024})).toEqual([]);
 });
 
+describe('a share', () => {
+	const [own, other] = ['alice', 'bob'].map((user): Lease => ({...lease, user, leaseId: user, memoryMiB: 30_000}));
+	const record: GpuRecord = {kind: 'shared', index: 0, raw: '{}', shares: [own!, other!], capacityMiB: 80_000};
+	const sharesWith = (...processes: ReadonlyArray<NonNullable<GpuReading['processes']>[number]>) => {
+		const gpus = [{...idleReading(0), memoryUsedMiB: 20_000, utilizationPercent: 90, processes}];
+		const known = {records: [record], memoryThresholdMiB: 1024};
+		const before = nextIdle({gpus}, {...known, before: [], now: 100});
+		const idle = nextIdle({gpus}, {...known, before, now: 160});
+		const snapshot = snapshotWith({now: 160, pool: undefined, gpus: [record]});
+		const [row] = statusRows(snapshot, observationOf(gpus, {idle}), 1024);
+		return row!.shares!.map(({idleSeconds, memoryUsedMiB}) => [idleSeconds, memoryUsedMiB]);
+	};
+
+	test('is idle with no memory in use if all processes belong to others', () => {
+		expect(sharesWith({pid: 1, user: 'bob', memoryUsedMiB: 20_000})).toEqual([
+			[60, 0],
+			[undefined, 20_000],
+		]);
+	});
+
+	test.each([{user: 'root', containerId: 'abcdef012345'}, {}])(
+		'has unknown idle time and memory if a process may belong to it: %o',
+		(process) => {
+			expect(sharesWith({pid: 1, ...process, memoryUsedMiB: 20_000})).toEqual([
+				[undefined, undefined],
+				[undefined, undefined],
+			]);
+			expect(
+				sharesWith({pid: 1, ...process, memoryUsedMiB: 9000}, {pid: 2, user: 'bob', memoryUsedMiB: 11_000}),
+			).toEqual([
+				[undefined, undefined],
+				[undefined, 11_000],
+			]);
+		},
+	);
+});
+
 test('status shows idle times only for leases', () => {
 	const snapshot = snapshotWith({
 		now: 110,
