@@ -8,7 +8,7 @@ export type ProviderName = (typeof providerNames)[number];
 /** The words that GPU tools print for readings that the GPU does not have, as opposed to readings that failed. */
 export const noSuchReading: ReadonlySet<string> = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Supported']);
 
-/** The word that the GPU tool printed for each missing reading, such as `[N/A]`, by the field name of {@link GpuReading}. */
+/** The word that the GPU tool printed for each missing reading, such as `[N/A]`, by the field name of {@link GpuReading} or {@link MigInstance}. */
 export type UnknownReadings = Readonly<Record<string, string>>;
 
 export type GpuProcess = {
@@ -44,6 +44,7 @@ export type HealthProblem = {
 export type MigInstance = Partial<HeldInstance> & {
 	readonly memoryUsedMiB?: number;
 	readonly memoryTotalMiB?: number;
+	readonly unknown?: UnknownReadings;
 };
 
 export type GpuPlace = {readonly node: string; readonly gpu: number};

@@ -82,6 +82,11 @@ function adviceText(advice: HolderAdvice, index: number): string {
 			return 'The device of this GPU is unknown here, so only the processes that the GPU tool lists are shown.';
 		}
 
+		case 'listed': {
+			const [subject, end] = advice.pids.length === 1 ? ['Process', 'the process ends'] : ['Processes', 'they end'];
+			return `${subject} ${pidList(advice.pids)} may hold more memory than the GPU tool shows. The memory is freed when ${end}.`;
+		}
+
 		case 'kept-by-driver': {
 			return `No process has it open: the driver keeps the memory. When nobody uses the GPU, an administrator can reset it: sudo nvidia-smi --gpu-reset -i ${index}`;
 		}

@@ -89,13 +89,16 @@ const readGpu = (gpu: unknown): GpuDetails => {
 
 const readPart = (part: unknown): MigInstance => {
 	const memory = child(part, 'fb_memory_usage');
+	const memoryUsedMiB = numberOf(memory, 'used');
+	const word = child(memory, 'used');
 	return {
 		number: numberOf(part, 'index'),
 		gpuInstanceId: numberOf(part, 'gpu_instance_id'),
 		computeInstanceId: numberOf(part, 'compute_instance_id'),
 		uuid: textOf(part, 'uuid'),
-		memoryUsedMiB: numberOf(memory, 'used'),
+		memoryUsedMiB,
 		memoryTotalMiB: numberOf(memory, 'total'),
+		...(memoryUsedMiB === undefined && typeof word === 'string' && {unknown: {memoryUsedMiB: cap(word.trim(), 100)}}),
 	};
 };
 

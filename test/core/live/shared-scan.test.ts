@@ -28,6 +28,7 @@ const full: GpuReading = {
 	isMigEnabled: true,
 	migInstances: [
 		{profile: '1g.10gb', gpuInstanceId: 7, computeInstanceId: 0, uuid: 'MIG-1', memoryUsedMiB: 1, memoryTotalMiB: 2},
+		{uuid: 'MIG-2', unknown: {memoryUsedMiB: '[Unknown Error]'}},
 	],
 	computeMode: 'Default',
 	computeCapability: '9.0',

@@ -70,7 +70,7 @@ test('parseDetails returns readings that the CSV tables of nvidia-smi lack', () 
 				isMigEnabled: true,
 				migInstances: [
 					{number: 0, gpuInstanceId: 1, computeInstanceId: 0, memoryUsedMiB: 12, memoryTotalMiB: 40_448},
-					{number: 1, gpuInstanceId: 5, computeInstanceId: 0},
+					{number: 1, gpuInstanceId: 5, computeInstanceId: 0, unknown: {memoryUsedMiB: '[Unknown Error]'}},
 				],
 				recoveryAction: 'Drain and Reset',
 				temperatureLimitCelsius: 89,
@@ -153,7 +153,14 @@ test('a scan names each MIG instance of a GPU', async () => {
 			memoryUsedMiB: 12,
 			memoryTotalMiB: 40_448,
 		},
-		{number: 1, profile: '1g.10gb+me', uuid: 'MIG-b', gpuInstanceId: 5, computeInstanceId: 0},
+		{
+			number: 1,
+			profile: '1g.10gb+me',
+			uuid: 'MIG-b',
+			gpuInstanceId: 5,
+			computeInstanceId: 0,
+			unknown: {memoryUsedMiB: '[Unknown Error]'},
+		},
 	]);
 	expect(attached[1]).toBe(gpus[1]);
 	const failing: RunTool = async () => ({stdout: document, stderr: '', failure: 'timed-out'});

@@ -3,7 +3,8 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {judgeXids, parseXids} from '../../../source/gpu/nvidia/problems/kernel-log.js';
+import {judgeXids, parseXids, readLoggedProblems} from '../../../source/gpu/nvidia/problems/kernel-log.js';
+import type {RunTool} from '../../../source/gpu/tool/tool.js';
 
 const folder = fileURLToPath(new URL('../../../../shared/fixtures/nvidia/dmesg/', import.meta.url));
 const isHere = existsSync(folder);
@@ -101,6 +102,72 @@ test('judgeXids reports a repeated Xid error once', () => {
 		[expect.anything(), [{words: 'Xid 119: second'}]],
 	]);
 	expect([...judgeXids(parseXids(line(119, 'old', {at: 100})), 5000, 1000)]).toEqual([]);
+});
+
+describe('readLoggedProblems, if only the journal is readable', () => {
+	/** Prints the entries that match `--grep`, newest first because of `-n`, as journalctl does. Entries can have several lines. */
+	const journalOf =
+		(...entries: readonly string[]): RunTool =>
+		async (command, args) => {
+			if (command === 'dmesg') {
+				return {stdout: '', stderr: 'dmesg: read kernel buffer failed: Operation not permitted\n', exitCode: 1};
+			}
+
+			const pattern = new RegExp(args[args.indexOf('--grep') + 1]!, 'v');
+			const found = entries.filter((entry) => pattern.test(entry)).toReversed();
+			return found.length === 0
+				? {stdout: '-- No entries --\n', stderr: '', exitCode: 1}
+				: {stdout: `-- Journal begins at Mon 2026-01-05. --\n${found.join('\n')}\n`, stderr: '', exitCode: 0};
+		};
+
+	const read = async (run: RunTool) => {
+		const problems = await readLoggedProblems({run, signal: new AbortController().signal}, () => 200);
+		return problems && [...problems];
+	};
+
+	const entry = (text: string) => text.replace('NVRM:', 'host kernel: NVRM:');
+	const off = [['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'fallen off the bus'}]]];
+
+	test('ignores errors before the driver was loaded', async () => {
+		const loaded = '[   150.000001] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15';
+		expect(await read(journalOf(entry(line(119, 'Timeout')), entry(loaded)))).toEqual([]);
+		expect(await read(journalOf(entry(loaded), entry(line(119, 'Timeout', {at: 160}))))).toHaveLength(1);
+	});
+
+	test.each([
+		['[  1.5] NVRM: GPU 0000:02:00.0: GPU has fallen off the bus.'],
+		['[  1.5] NVRM: GPU at 0000:02:00.0 has fallen off the bus.'],
+		[
+			'[  1.5] NVRM: The NVIDIA GPU 0000:02:00.0',
+			'[  1.5] NVRM: (PCI ID: 10de:26b5) installed in this system has',
+			'[  1.6] NVRM: fallen off the bus and is not responding to commands.',
+		],
+		[
+			`[  1.5] NVRM: The NVIDIA GPU 0000:02:00.0
+                         NVRM: (PCI ID: 10de:26b5) installed in this system has
+                         NVRM: fallen off the bus and is not responding to commands.`,
+		],
+	])('recognizes a GPU that fell off the bus: %s', async (...logged) => {
+		const other = entry('[  9.5] NVRM: GPU 0000:04:00.0: RmInitAdapter failed!');
+		expect(await read(journalOf(...logged.map((text) => entry(text)), other))).toEqual(off);
+	});
+
+	test('uses the last recovery action', async () => {
+		const ask = line(154, 'GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)', {at: 101});
+		const cured = line(154, 'GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)', {at: 102});
+		expect(await read(journalOf(line(95, 'Uncontained'), ask, cured))).toEqual([]);
+	});
+
+	test('finds no problems in a journal without an entry of the driver', async () => {
+		expect(await read(journalOf(entry('[  1.5] NVRM: something else')))).toEqual([]);
+	});
+
+	test.each([
+		'Hint: You are currently not seeing messages from other users and the system.',
+		'No journal files were found.',
+	])('returns undefined after "%s"', async (words) => {
+		expect(await read(async () => ({stdout: '-- No entries --\n', stderr: `${words}\n`, exitCode: 1}))).toBeUndefined();
+	});
 });
 
 test('parseXids accepts any text and invents no GPU', () => {

@@ -27,6 +27,8 @@ export type HolderAdvice =
 	/** Processes that this account cannot inspect may hold memory, too. Root can inspect them. */
 	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
 	| {readonly kind: 'no-devices'}
+	/** Processes that the tool lists have the GPU open, and may hold more memory than the tool shows. */
+	| {readonly kind: 'listed'; readonly pids: readonly number[]}
 	/** The driver has kept the memory, and no process has the GPU open. */
 	| {readonly kind: 'kept-by-driver'};
 
@@ -114,7 +116,12 @@ function adviceFor(
 		return [...found, {kind: 'look-as-root', ...unreadable}];
 	}
 
-	return found.length === 0 ? [{kind: 'kept-by-driver'}] : found;
+	if (found.length > 0) {
+		return found;
+	}
+
+	const open = living.filter(({isObserver, hasOpen}) => !isObserver && hasOpen !== false);
+	return [open.length === 0 ? {kind: 'kept-by-driver'} : {kind: 'listed', pids: pidsOf(open)}];
 }
 
 /**

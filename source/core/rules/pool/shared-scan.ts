@@ -111,6 +111,7 @@ const migInstance = objectOf<MigInstance>(
 		uuid: text,
 		memoryUsedMiB: quantity,
 		memoryTotalMiB: quantity,
+		unknown: textsByName,
 	},
 	[],
 );

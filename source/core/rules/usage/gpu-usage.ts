@@ -2,7 +2,7 @@
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuProcess, GpuReading, HeldInstance} from '../../model/types.js';
 import {isOnInstance, readingOf} from '../mig/instances.js';
-import {memoryOf} from './share-usage.js';
+import {mayBeOfAnyone, memoryOf} from './share-usage.js';
 import {tenantsOf, type CleanRule} from './cleanliness.js';
 
 export type GpuUsage =
@@ -71,7 +71,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'unknown', why: 'neither memory nor processes can be read'};
 		}
 
-		if (reading.processes.length > 0) {
+		if (tenantsOf(reading.processes).length > 0) {
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
@@ -83,19 +83,18 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 					kind: 'unknown',
 					why:
 						load === undefined
-							? 'neither memory nor load can be read, and no process is reported'
-							: `memory cannot be read, and no process is reported, but its load is ${load} %`,
+							? 'neither memory nor load can be read, and no compute process is reported'
+							: `memory cannot be read, and no compute process is reported, but its load is ${load} %`,
 				};
 	}
 
-	return {
-		kind: 'unknown',
-		why: `memory in use is unknown${marker === undefined || marker === '' ? '' : `: ${marker}`}`,
-	};
+	return unknownMemory(marker);
 }
 
-/** The account of most processes in a rootful container, no matter which user started the container. */
-const rootAccount = 'root';
+function unknownMemory(marker: string | undefined): GpuUsage {
+	const words = marker === undefined || marker === '' ? '' : `: ${marker}`;
+	return {kind: 'unknown', why: `memory in use is unknown${words}`};
+}
 
 type HeldProcesses = ReadonlyArray<{readonly owner: string; readonly processes: readonly GpuProcess[]}>;
 
@@ -127,10 +126,10 @@ export const squattersOf = (
 	owner: string,
 	shared: ReadonlySet<string>,
 ): readonly GpuProcess[] =>
-	processes.filter(({user, kind, containerId}) => {
-		const mayBeHolders =
-			user === undefined || (user === rootAccount && containerId !== undefined && !shared.has(containerId));
-		return !mayBeHolders && user !== owner && kind !== 'graphics';
+	processes.filter((process) => {
+		const {user, kind, containerId} = process;
+		const isShared = user !== undefined && containerId !== undefined && shared.has(containerId);
+		return (!mayBeOfAnyone(process) || isShared) && user !== owner && kind !== 'graphics';
 	});
 
 /** Removes texts that are contained in another text, because a failure is often also reported as a health problem. */
@@ -141,8 +140,15 @@ export const wordsOnce = (words: readonly string[]): readonly string[] =>
 		),
 	);
 
+/** Returns the accounts of the processes. Omits desktops, which need no reservation. */
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
-	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
+	[
+		...new Set(
+			tenantsOf(processes)
+				.map(({user}) => user)
+				.filter((user) => user !== undefined),
+		),
+	].toSorted();
 
 /** Returns the processes that are certainly on a MIG instance, and whether these are all. Processes that only draw are on no instance. */
 export function processesOnInstance(
@@ -164,14 +170,19 @@ export function judgeInstance(
 	instance: HeldInstance,
 	{memoryThresholdMiB, isCleanWanted = false}: {readonly memoryThresholdMiB: number; readonly isCleanWanted?: boolean},
 ): GpuUsage {
-	const memoryUsedMiB = readingOf(reading, instance)?.memoryUsedMiB;
+	const {memoryUsedMiB, unknown} = readingOf(reading, instance) ?? {};
 	const {own, isComplete} = processesOnInstance(reading, instance);
 	if (memoryUsedMiB === undefined) {
-		return own.length > 0
-			? {kind: 'used', memoryUsedMiB: memoryOf(own)}
-			: isComplete
-				? {kind: 'idle'}
-				: {kind: 'unknown', why: 'neither the memory nor the processes of the MIG instance can be read'};
+		if (own.length > 0) {
+			return {kind: 'used', memoryUsedMiB: memoryOf(own)};
+		}
+
+		if (!isComplete) {
+			return {kind: 'unknown', why: 'neither the memory nor the processes of the MIG instance can be read'};
+		}
+
+		const marker = unknown?.['memoryUsedMiB'];
+		return marker !== undefined && noSuchReading.has(marker) ? {kind: 'idle'} : unknownMemory(marker);
 	}
 
 	if (memoryUsedMiB > memoryThresholdMiB) {

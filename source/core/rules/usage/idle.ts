@@ -4,7 +4,7 @@ import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../mo
 import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {isWhole} from '../mig/instances.js';
 import {judgeUsage, isInstanceIdle} from './gpu-usage.js';
-import {usageOfShares} from './share-usage.js';
+import {mayBeOfAnyone, usageOfShares} from './share-usage.js';
 
 /** How long a new reservation may be unused, or a job may pause, before the GPU is called idle. */
 export const idleGraceSeconds = 10 * 60;
@@ -28,7 +28,7 @@ export const isCalledIdle = ({
 /** If two scans are further apart than this, the time between them counts as unknown. */
 const longestGapSeconds = 300;
 
-/** Whether a share has no processes. Undefined if unknown, because a process of an unknown account may belong to any share. */
+/** Whether a share has no processes. Undefined if unknown, because a process of an unknown account or of a container may belong to any share. */
 function isShareIdle(
 	reading: GpuReading | undefined,
 	sharedBy: NonNullable<Holding['sharedBy']>,
@@ -46,7 +46,7 @@ function isShareIdle(
 		return false;
 	}
 
-	return processes !== undefined && others.every(({user}) => user !== undefined) ? true : undefined;
+	return processes !== undefined && others.every((process) => !mayBeOfAnyone(process)) ? true : undefined;
 }
 
 /** Returns whether the GPU is idle, or undefined if unknown. Desktop processes do not count. */

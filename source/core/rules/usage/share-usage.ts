@@ -10,9 +10,16 @@ type ShareUsage = {
 
 type SharesUsage = {
 	readonly shares: readonly ShareUsage[];
-	/** Processes that belong to no share or have an unknown account. */
+	/** Processes that belong to no share, and processes that may belong to any share: see {@link mayBeOfAnyone}. */
 	readonly others: readonly GpuProcess[];
 };
+
+/** The account of most processes in a rootful container, no matter which user started the container. */
+const rootAccount = 'root';
+
+/** Whether the process may belong to any user, because its account is unknown or is root in a container. */
+export const mayBeOfAnyone = ({user, containerId}: GpuProcess): boolean =>
+	user === undefined || (user === rootAccount && containerId !== undefined);
 
 export const memoryOf = (processes: readonly GpuProcess[]): number | undefined =>
 	processes.some(({memoryUsedMiB}) => memoryUsedMiB === undefined)
@@ -113,13 +120,16 @@ export function usageOfShares(
 	}
 
 	const owned = Map.groupBy(processes ?? [], (process) => ownerships.get(process));
+	const others = owned.get(undefined) ?? [];
+	const mayHaveMore = others.some((process) => mayBeOfAnyone(process));
 	return {
 		shares: shares.map((lease) => {
 			const own = owned.get(lease) ?? [];
 			const instance = lease.mig && readingOf(reading, lease.mig);
-			const ofProcesses = processes === undefined ? undefined : memoryOf(own);
+			const isUnknown = processes === undefined || (own.length === 0 && mayHaveMore);
+			const ofProcesses = isUnknown ? undefined : memoryOf(own);
 			return {lease, processes: own, memoryUsedMiB: instance?.memoryUsedMiB ?? ofProcesses};
 		}),
-		others: owned.get(undefined) ?? [],
+		others,
 	};
 }

@@ -64,14 +64,15 @@ const readParts = (calls: Calls, handle: bigint): readonly MigInstance[] | undef
 };
 
 const readPart = (calls: Calls, handle: bigint): MigInstance => {
-	const memory = valueOf(readMemory(calls, handle));
+	const memory = readMemory(calls, handle);
 	return {
 		profile: profileOf(valueOf(askText(calls, 'nvmlDeviceGetName', handle)) ?? ''),
 		uuid: valueOf(askText(calls, 'nvmlDeviceGetUUID', handle)),
 		gpuInstanceId: valueOf(ask(calls, ['nvmlDeviceGetGpuInstanceId'], {handle}, integerAt)),
 		computeInstanceId: valueOf(ask(calls, ['nvmlDeviceGetComputeInstanceId'], {handle}, integerAt)),
-		memoryUsedMiB: memory?.used,
-		memoryTotalMiB: memory?.total,
+		...('value' in memory
+			? {memoryUsedMiB: memory.value.used, memoryTotalMiB: memory.value.total}
+			: {unknown: {memoryUsedMiB: wordOf(memory.no)}}),
 	};
 };
 

@@ -12,35 +12,36 @@ type Options = {
 /** Maximum size of the log. Each event is a line of some hundred bytes, and the kernel's ring buffer is rarely larger. */
 const maxBytes = 8 * 1024 * 1024;
 
-/** Two commands that print the log, because this account may lack permission for one of them. The second prints only the driver's lines. */
-const commands = [
-	['dmesg', []],
-	[
-		'journalctl',
-		[
-			'-k',
-			'-b',
-			'-q',
-			'--no-pager',
-			'-o',
-			'short-monotonic',
-			'-n',
-			'2000',
-			'--grep',
-			'NVRM: (Xid|GPU at|The NVIDIA GPU)',
-		],
-	],
-] as const;
+/** The driver's lines that {@link parseXids} reads. */
+const journalPattern = String.raw`NVRM: (Xid|The NVIDIA GPU|\(PCI ID|loading NVIDIA UNIX|.*fallen off the bus)`;
 
+/** Without `-q`, journalctl reports on stderr that the account cannot read the kernel's log. */
+const journalArguments = ['-k', '-b', '--no-pager', '-o', 'short-monotonic', '-n', '2000', '--grep', journalPattern];
+
+/** Puts the oldest entry first. `journalctl` prints the newest first if both `-n` and `--grep` are given. */
+const oldestFirst = (text: string): string => {
+	const entries = text
+		.trimEnd()
+		.split(/\n(?=\[)/v)
+		.filter((entry) => entry.startsWith('['));
+	const [first, last] = [entries.at(0), entries.at(-1)].map((entry = '') =>
+		Number(timeForm.exec(entry)?.groups?.['seconds']),
+	);
+	return (first! > last! ? entries.toReversed() : entries).join('\n');
+};
+
+/** Reads the log with dmesg or, if this account may not run dmesg, from the journal. */
 const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<string | undefined> => {
-	for (const [command, args] of commands) {
-		const outcome = await run(command, args, {timeoutMs, maxBytes, signal});
-		if (isComplete(outcome) && outcome.exitCode === 0) {
-			return outcome.stdout;
-		}
+	const limits = {timeoutMs, maxBytes, signal};
+	const dmesg = await run('dmesg', [], limits);
+	if (isComplete(dmesg) && dmesg.exitCode === 0) {
+		return dmesg.stdout;
 	}
 
-	return undefined;
+	const journal = await run('journalctl', journalArguments, limits);
+	// Without a matching entry, the exit code is 1.
+	const isRead = journal.exitCode === 0 || (journal.exitCode === 1 && journal.stderr === '');
+	return isComplete(journal) && isRead ? oldestFirst(journal.stdout) : undefined;
 };
 
 type Xid = {

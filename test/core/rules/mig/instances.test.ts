@@ -86,7 +86,11 @@ describe('the use of a MIG instance', () => {
 	const without = (part: Partial<GpuReading>): GpuReading => ({
 		...reading,
 		...part,
-		migInstances: reading.migInstances!.map((instance) => ({...instance, memoryUsedMiB: undefined})),
+		migInstances: reading.migInstances!.map((instance) => ({
+			...instance,
+			memoryUsedMiB: undefined,
+			unknown: {memoryUsedMiB: 'N/A'},
+		})),
 	});
 
 	test('includes only processes on that instance', () => {
@@ -99,6 +103,14 @@ describe('the use of a MIG instance', () => {
 		for (const processes of [undefined, [process]]) {
 			expect(judgeInstance(without({processes}), first!, limits).kind).toBe('unknown');
 		}
+	});
+
+	test.each<[Record<string, string>, string]>([
+		[{memoryUsedMiB: 'Unknown Error'}, 'memory in use is unknown: Unknown Error'],
+		[{}, 'memory in use is unknown'],
+	])('is unknown if its memory could not be read, even without a process: %o', (unknown, why) => {
+		const migInstances = reading.migInstances!.map((instance) => ({...instance, memoryUsedMiB: undefined, unknown}));
+		expect(judgeInstance({...reading, migInstances, processes: []}, first!, limits)).toEqual({kind: 'unknown', why});
 	});
 
 	test('follows the reported memory if processes are unknown', () => {

@@ -67,6 +67,18 @@ describe('GPU memory that no listed process uses', () => {
 		expect(adviceOn([holder(7, {name: 'nvidia-persistenced', user: 'root'})])).toEqual([{kind: 'kept-by-driver'}]);
 	});
 
+	test.each([undefined, 2000])(
+		'is attributed to a listed process with %s MiB that has the device open',
+		(memoryUsedMiB) => {
+			const reading = {...leaked, processes: [{pid: 1, memoryUsedMiB}]};
+			expect(adviceOn([holder(1), holder(7, {name: 'nvtop'})], undefined, reading)).toEqual([
+				{kind: 'listed', pids: [1]},
+			]);
+			expect(adviceOn([holder(1, {hasOpen: undefined})], undefined, reading)).toEqual([{kind: 'listed', pids: [1]}]);
+			expect(adviceOn([holder(1, {hasOpen: false})], undefined, reading)).toEqual([{kind: 'kept-by-driver'}]);
+		},
+	);
+
 	test('leads to advice for a stopped, stuck, zombie or invisible process', () => {
 		expect(
 			adviceOn([

@@ -79,6 +79,17 @@ test('the status of a GPU lists users without a reservation for it', () => {
 	});
 });
 
+test('the status of a GPU does not report the user of a desktop as a user without a reservation', () => {
+	const processes = [
+		{pid: 1, user: 'games', kind: 'graphics'},
+		{pid: 2, user: 'www-data', kind: 'compute'},
+	] as const;
+	expect(rowOf(free, {memoryUsedMiB: 5000, processes})).toMatchObject({
+		state: 'unreserved',
+		unreservedUsers: ['www-data'],
+	});
+});
+
 test('the status of a GPU does not report root inside a container as a user without a reservation', () => {
 	const inContainer = {pid: 1, user: 'root', containerId: 'abcdef012345'};
 	const onHost = {pid: 2, user: 'root'};

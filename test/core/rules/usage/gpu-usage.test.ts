@@ -41,11 +41,11 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])(
 		// In a container the processes are hidden, but the load is visible.
 		expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
 			kind: 'unknown',
-			why: 'memory cannot be read, and no process is reported, but its load is 96 %',
+			why: 'memory cannot be read, and no compute process is reported, but its load is 96 %',
 		});
 		expect(judgeUsage(reading({...without, utilizationPercent: undefined, processes: []}), 1024)).toEqual({
 			kind: 'unknown',
-			why: 'neither memory nor load can be read, and no process is reported',
+			why: 'neither memory nor load can be read, and no compute process is reported',
 		});
 		const processes = [
 			{pid: 7, memoryUsedMiB: 5},
@@ -60,6 +60,28 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])(
 		});
 	},
 );
+
+test('judgeUsage does not count a desktop as use of a GPU model without memory of its own', () => {
+	const desktop = {pid: 7, kind: 'graphics', memoryUsedMiB: 20} as const;
+	const seen = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}, utilizationPercent: 0};
+	expect(judgeUsage(reading({...seen, processes: [desktop]}), 1024)).toEqual({kind: 'idle'});
+	expect(judgeUsage(reading({...seen, utilizationPercent: 5, processes: [desktop]}), 1024).kind).toBe('unknown');
+	expect(judgeUsage(reading({...seen, processes: [desktop, {pid: 8, kind: 'both', memoryUsedMiB: 6}]}), 1024)).toEqual({
+		kind: 'used',
+		memoryUsedMiB: 26,
+	});
+});
+
+test('usageBlockOf does not name the user of a desktop', () => {
+	const processes = [
+		{pid: 1, user: 'games', kind: 'graphics'},
+		{pid: 2, user: 'www-data', kind: 'compute'},
+	] as const;
+	expect(usageBlockOf(0, observationOf([reading({memoryUsedMiB: 9000, processes})]), 1024, undefined)).toMatchObject({
+		kind: 'unreserved',
+		users: ['www-data'],
+	});
+});
 
 test('judgeUsage adds up the memory of all MIG instances if the memory of the GPU is unknown', () => {
 	const split = (...used: ReadonlyArray<number | undefined>): GpuReading =>

@@ -20,6 +20,12 @@ const readings: Readonly<Record<string, GpuReading | undefined>> = {
 	'not seen': undefined,
 	'a desktop': {...idleReading(0), processes: [{pid: 1, kind: 'graphics', memoryUsedMiB: 40}]},
 	'unified memory, nothing on it': {...idleReading(0), memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}},
+	'unified memory, a desktop': {
+		...idleReading(0),
+		memoryUsedMiB: undefined,
+		unknown: {memoryUsedMiB: '[N/A]'},
+		processes: [{pid: 1, kind: 'graphics', memoryUsedMiB: 40}],
+	},
 };
 
 type Reading = readonly [at: number, what: keyof typeof readings, holder?: Lease];
@@ -100,6 +106,14 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		[
 			[1, 'idle'],
 			[9, 'unified memory, nothing on it'],
+		],
+		8,
+	],
+	[
+		'continues on a GPU without memory of its own and with only a desktop process',
+		[
+			[1, 'idle'],
+			[9, 'unified memory, a desktop'],
 		],
 		8,
 	],
@@ -193,6 +207,43 @@ test('nextIdle drops the idle times of ended leases', () => {
 	expect(nextIdle({gpus: []}, {before: spans, records: [free], now: 112, memoryThresholdMiB: 1024})).toEqual([]);
 });
 
+describe('a share', () => {
+	const [own, other] = ['alice', 'bob'].map((user): Lease => ({...lease, user, leaseId: user, memoryMiB: 30_000}));
+	const record: GpuRecord = {kind: 'shared', index: 0, raw: '{}', shares: [own!, other!], capacityMiB: 80_000};
+	const sharesWith = (...processes: ReadonlyArray<NonNullable<GpuReading['processes']>[number]>) => {
+		const gpus = [{...idleReading(0), memoryUsedMiB: 20_000, utilizationPercent: 90, processes}];
+		const known = {records: [record], memoryThresholdMiB: 1024};
+		const before = nextIdle({gpus}, {...known, before: [], now: 100});
+		const idle = nextIdle({gpus}, {...known, before, now: 160});
+		const snapshot = snapshotWith({now: 160, pool: undefined, gpus: [record]});
+		const [row] = statusRows(snapshot, observationOf(gpus, {idle}), 1024);
+		return row!.shares!.map(({idleSeconds, memoryUsedMiB}) => [idleSeconds, memoryUsedMiB]);
+	};
+
+	test('is idle with no memory in use if all processes belong to others', () => {
+		expect(sharesWith({pid: 1, user: 'bob', memoryUsedMiB: 20_000})).toEqual([
+			[60, 0],
+			[undefined, 20_000],
+		]);
+	});
+
+	test.each([{user: 'root', containerId: 'abcdef012345'}, {}])(
+		'has unknown idle time and memory if a process may belong to it: %o',
+		(process) => {
+			expect(sharesWith({pid: 1, ...process, memoryUsedMiB: 20_000})).toEqual([
+				[undefined, undefined],
+				[undefined, undefined],
+			]);
+			expect(
+				sharesWith({pid: 1, ...process, memoryUsedMiB: 9000}, {pid: 2, user: 'bob', memoryUsedMiB: 11_000}),
+			).toEqual([
+				[undefined, undefined],
+				[undefined, 11_000],
+			]);
+		},
+	);
+});
+
 test('status shows idle times only for leases', () => {
 	const snapshot = snapshotWith({
 		now: 110,
@@ -219,7 +270,8 @@ describe('the idle time of a lease, for any readings', () => {
 				const seconds = secondsAfter(...scans);
 				const isWork = (what: string) =>
 					['busy', 'a process with little memory', 'memory without a process'].includes(what);
-				const isIdle = (what: string) => ['idle', 'a desktop', 'unified memory, nothing on it'].includes(what);
+				const isIdle = (what: string) =>
+					['idle', 'a desktop', 'unified memory, nothing on it', 'unified memory, a desktop'].includes(what);
 				const since = scans.slice(scans.findLastIndex(([, what]) => isWork(what)) + 1);
 				let naive = 0;
 				for (const [index, [at, what]] of since.entries()) {
