@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import {createAlertRecorder, type AlertRecorder} from '../../../../source/core/operations/record-alerts.js';
 import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
-import type {GpuReading, HealthProblem} from '../../../../source/core/model/types.js';
+import type {GpuReading, HealthProblem, Observation} from '../../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {eventText} from '../../../../source/format/events.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
@@ -131,6 +131,34 @@ test('an unknown reading neither ends an alert nor raises one', async () => {
 	await scan(world, recordAlerts);
 	expect((await recorded(world)).slice(2)).toEqual(['GPU 0 is healthy again']);
 	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
+});
+
+test('an alert from the kernel log ends only after a scan that read the log', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const recordAlerts = createAlertRecorder({...world, host: {...world.host, account: {name: 'root', uid: 0}}});
+	const logged: readonly HealthProblem[] = [
+		{kind: 'xid', words: 'Xid 119'},
+		{kind: 'ecc', words: 'Xid 48'},
+	];
+	const scanWith = async (health: readonly HealthProblem[], changes: Partial<Observation> = {}) => {
+		world.see(() => observationOf([{...idleReading(0), health}, idleReading(1)], changes));
+		const {snapshot, observation} = await readStatus(world);
+		await recordAlerts(snapshot, observation);
+		return (await world.store.read()).alerts.map(({problem}) => problem);
+	};
+
+	await scanWith([...logged, {kind: 'temperature', words: 'hot'}]);
+	world.pass(900);
+	expect(await scanWith([], {lacksKernelLog: true})).toEqual(['xid', 'ecc']);
+	expect(await scanWith([], {isPosted: true})).toEqual(['xid', 'ecc']);
+	expect(await recorded(world)).not.toContain('GPU 0 is healthy again');
+	expect(await scanWith([])).toEqual([]);
+	expect(await recorded(world)).toContain('GPU 0 is healthy again');
+
+	await scanWith(logged);
+	world.pass(86_400);
+	// The log shows no problem for longer than a day, so only the Xid can still be there.
+	expect(await scanWith([], {lacksKernelLog: true})).toEqual(['xid']);
 });
 
 test('leftover processes of the previous holder raise no alert for the first minute', async () => {
