@@ -73,16 +73,17 @@ const leftOf = ({left, processes}: Pick<StatusRow, 'left' | 'processes'>, accoun
 	processes.every((process) => process.user !== account || left?.processes.includes(process)) ? left : undefined;
 
 function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown[] {
-	const isSettled = (row.heldSeconds ?? row.freeSeconds ?? Infinity) >= graceSeconds;
+	const isSettled = (row.heldSeconds ?? row.sharesSettledSeconds ?? row.freeSeconds ?? Infinity) >= graceSeconds;
 	const users = row.state === 'unreserved' && isSettled ? row.unreservedUsers : undefined;
 	const squatters = isSettled ? row.squatters : [];
+	const owner = row.owner ?? row.shares?.[0]?.owner;
 	return [
 		...(users?.length === 0 ? [undefined] : (users ?? [])).map((account): Shown => ({
 			alert: {kind: 'unreserved', gpu, account, since},
 			left: leftOf(row, account),
 		})),
 		...[...new Set(squatters.map(({user}) => user))].map((account): Shown => ({
-			alert: {kind: 'squatter', gpu, account, owner: row.owner, since},
+			alert: {kind: 'squatter', gpu, account, owner, since},
 		})),
 		...row.health.map(({kind: problem, words}): Shown => ({alert: {kind: 'health', gpu, problem, since}, words})),
 	];

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import {createAlertRecorder, type AlertRecorder} from '../../../../source/core/operations/record-alerts.js';
+import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {GpuReading, HealthProblem, Observation} from '../../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
@@ -174,6 +175,42 @@ test('leftover processes of the previous holder raise no alert for the first min
 	world.pass(60);
 	await scan(world, recordAlerts, usedBy(0, 'alice'));
 	expect(await recorded(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
+});
+
+test('leftover processes of an ended share raise no alert for the first minute, and the alert then names a holder', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await changePolicy(world, person('root', 'root', 0), [{key: 'share', value: 'on'}]);
+	const recordAlerts = createAlertRecorder(world);
+	const share = async (name: string) =>
+		reserve(world, {requester: person(name), count: 1, ids: [0], need: {shareMiB: 2000}, durationSeconds: 9000});
+	await scan(world, recordAlerts);
+	await share('alice');
+	await share('bob');
+	world.pass(600);
+	await release(world, person('bob'), {by: 'gpus', ids: [0]});
+	const {snapshot} = await readStatus(world);
+	expect(snapshot.gpus[0]).toMatchObject({kind: 'shared', shareEnded: snapshot.now});
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	world.pass(50);
+	await share('carol');
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	expect(await recorded(world)).toEqual([]);
+	world.pass(10);
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	expect(await recorded(world)).toEqual(['bob uses GPU 0, which alice has reserved']);
+});
+
+test('leftover processes on a GPU that has just become shared raise no alert for the first minute', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await changePolicy(world, person('root', 'root', 0), [{key: 'share', value: 'on'}]);
+	const recordAlerts = createAlertRecorder(world);
+	await scan(world, recordAlerts);
+	await reserve(world, {requester: alice, count: 1, ids: [0], need: {shareMiB: 2000}, durationSeconds: 9000});
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	expect(await recorded(world)).toEqual([]);
+	world.pass(60);
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	expect(await recorded(world)).toEqual(['bob uses GPU 0, which alice has reserved']);
 });
 
 test('a monitor continues if the store is down or refuses to record an alert', async () => {
