@@ -119,6 +119,8 @@ export type Observation = {
 	readonly failure?: {readonly message: string; readonly hint?: string};
 	/** Set if this process cannot read some GPUs, as in an isolated job. Such a scan is not shared with other viewers. */
 	readonly isPartial?: true;
+	/** Set if the kernel's log could not be read, so that problems which only the log shows may be missing. */
+	readonly lacksKernelLog?: true;
 	/** Set if another process has made the scan and posted it in the store. Any process can post scans. */
 	readonly isPosted?: true;
 	readonly warnings: readonly string[];

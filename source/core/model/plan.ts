@@ -35,6 +35,7 @@ export type Write =
 			readonly index: number;
 			readonly shares: readonly Lease[];
 			readonly capacityMiB?: number | undefined;
+			readonly shareEnded?: number | undefined;
 			readonly unknownFields?: Readonly<Record<string, unknown>> | undefined;
 	  }
 	/** Frees the GPU. Without `lastReleased`, the key is removed, as if the GPU was never used. */

@@ -74,7 +74,7 @@ export const loadHours = 7 * 24 + 1;
 
 /** The load of the GPUs, as one text for each hour. Hours count from the epoch. Any process can write the texts, so they are only displayed. */
 export type LoadHistory = {
-	/** Appends a line to the text of an hour, unless the text is full. Also deletes the texts of all but the newest {@link loadHours} hours. */
+	/** Appends a line to the text of an hour, unless the text is full. Texts are deleted {@link loadHours} after their hour. */
 	readonly append: (hour: number, line: string) => Promise<void>;
 	/** Returns the texts of these hours, at most {@link loadHours}. Omits texts that are too long or invalid. */
 	readonly read: (fromHour: number, toHour: number) => Promise<ReadonlyMap<number, string>>;

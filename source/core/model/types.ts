@@ -177,6 +177,8 @@ export type GpuRecord =
 			readonly shares: readonly Lease[];
 			/** Memory for all shares together, as measured when the first share was granted. */
 			readonly capacityMiB?: number;
+			/** When a share last ended. Absent if none has ended since the GPU became shared. */
+			readonly shareEnded?: number;
 			readonly unknownFields?: Readonly<Record<string, unknown>>;
 	  }
 	| {

@@ -2,7 +2,6 @@ import {CanhazgpuError} from '../../errors.js';
 import {nextBaselines} from '../rules/usage/cleanliness.js';
 import {alertChanges, alertsWrite} from '../rules/pool/alerts.js';
 import {overuseChanges} from '../rules/pool/overuse.js';
-import {isRoot} from '../rules/leases/ownership.js';
 import {emptyPlan} from '../model/plan.js';
 import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
@@ -30,7 +29,9 @@ export function createAlertRecorder({
 
 		const rows = statusRows(snapshot, observation, memoryThresholdMiB);
 		const context = {now: snapshot.now, host: host.hostname};
-		const changes = alertChanges(snapshot.alerts, rows, {...context, seesKernelLog: isRoot(host.account)});
+		// A posted scan does not say whether the log was read. The process that posted it ends alerts itself.
+		const seesKernelLog = observation.lacksKernelLog !== true && observation.isPosted !== true;
+		const changes = alertChanges(snapshot.alerts, rows, {...context, seesKernelLog});
 		const shares = overuseChanges(snapshot, rows, context);
 		const baselines = nextBaselines(snapshot, {observation, bootId: host.bootId, memoryThresholdMiB});
 		if (changes === undefined && baselines === undefined && shares === undefined) {

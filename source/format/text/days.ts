@@ -7,7 +7,9 @@ export function localDay(time: number): {readonly key: string; readonly next: nu
 }
 
 export function localHour(time: number): {readonly key: string; readonly next: number} {
-	const start = new Date(time * 1000).setMinutes(0, 0, 0) / 1000;
+	const date = new Date(time * 1000);
+	// `setMinutes` would go to the first of two equal hours when clocks are set back.
+	const start = Math.floor(time) - date.getMinutes() * 60 - date.getSeconds();
 	return {key: timestamp(start), next: start + 3600};
 }
 

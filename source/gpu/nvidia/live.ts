@@ -1,12 +1,12 @@
 /** Reads NVIDIA GPUs continuously, with long-running processes of nvidia-smi or of the driver's library. Other facts are queried rarely. */
 import type {GpuReading} from '../../core/model/types.js';
 import type {ToolCall} from '../tool/early-tool.js';
-import {addProblems} from '../health.js';
 import {watchRuns, type HangWatch} from '../tool/hang-watch.js';
 import type {RunTool} from '../tool/tool.js';
 import {createToolStream, readLines, type StreamReader, type ToolStream} from '../tool/stream.js';
 import {readLoggedProblems} from './problems/kernel-log.js';
 import {askDetails, attachParts} from './details.js';
+import {withLogged, type ReadGpus} from './slow-readings.js';
 import {parseGpuTable, type GpuTable} from './gpus.js';
 import {readScans, type WholeScan} from './nvml/lines.js';
 
@@ -15,7 +15,7 @@ type Sources = {
 	readonly whole?: ToolStream<WholeScan>;
 	readonly table?: ToolStream<GpuTable>;
 	/** Adds facts that are read in the background, and rarely. Never waits. */
-	readonly enrich: (gpus: readonly GpuReading[]) => readonly GpuReading[];
+	readonly enrich: (gpus: readonly GpuReading[]) => ReadGpus;
 	readonly close: () => Promise<void>;
 };
 
@@ -174,10 +174,7 @@ export const createLiveSources =
 			table,
 			enrich(gpus) {
 				const hasUnknownParts = gpus.some((gpu) => gpu.isMigEnabled === true && gpu.migInstances === undefined);
-				const problems = currentProblems();
-				return attachParts(gpus, hasUnknownParts ? currentDetails() : undefined).map((gpu) =>
-					addProblems(gpu, problems?.get(gpu.pciBusId ?? '')),
-				);
+				return withLogged(attachParts(gpus, hasUnknownParts ? currentDetails() : undefined), currentProblems());
 			},
 			async close() {
 				closing.abort();

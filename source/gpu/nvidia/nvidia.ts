@@ -33,7 +33,7 @@ type Options = {
 	readonly slowReadings?: SlowReadings;
 };
 
-type Seen = Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'> &
+type Seen = Pick<Observation, 'gpus' | 'lacksKernelLog' | 'failure' | 'driverVersion' | 'warnings'> &
 	Partial<Pick<Observation, 'takenAtMs'>>;
 
 type SeenTable =
@@ -82,13 +82,15 @@ export const createNvidiaProvider = ({
 
 	const report = async (seen: Seen): Promise<Observation> => {
 		const takenAtMs = monotonicMs();
-		const {gpus, ...found} = await withHidden(sources?.enrich(seen.gpus) ?? seen.gpus);
+		const enriched = sources?.enrich(seen.gpus);
+		const {gpus, ...found} = await withHidden(enriched?.gpus ?? seen.gpus);
 		isPartial = found.isPartial === true;
 		return {
 			provider: 'nvidia',
 			simulated: false,
 			takenAtMs,
 			...seen,
+			...enriched,
 			...found,
 			gpus: placed(gpus),
 			warnings: tidyWarnings(seen.warnings),
@@ -178,7 +180,7 @@ export const createNvidiaProvider = ({
 		}
 
 		return report({
-			gpus: (await addExtras?.(gpus)) ?? gpus,
+			...((await addExtras?.(gpus)) ?? {gpus}),
 			driverVersion: table.driverVersion,
 			warnings,
 			...(takenAtMs !== undefined && {takenAtMs}),

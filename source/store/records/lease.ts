@@ -8,7 +8,7 @@ import {
 	type HeldInstance,
 } from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
-import {idleRecord, parkedRecord, readIdle, readKeepUntil, readParked} from './idle.js';
+import {idleRecord, parkedRecord, readIdle, readKeepUntil, readParked, timeIn} from './idle.js';
 import {readSlack, slackRecord} from './slack.js';
 import {holderFields, jobFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
@@ -106,6 +106,7 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 		readLease(share, userOf(share), {mig: readInstance(share.required('mig', share.object('mig')))}),
 	);
 	const capacityMiB = fields.quantity('capacity_mib');
+	const shareEnded = timeIn(fields, 'share_ended');
 	// These fields are only for the Go program, and are ignored here in whatever format it has written them.
 	for (const name of ['type', 'start_time', 'expiry_time', 'last_heartbeat', 'last_released']) {
 		fields.ignore(name);
@@ -116,6 +117,7 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 		kind: 'shared',
 		shares: [...shares, ...instances],
 		...(capacityMiB !== undefined && {capacityMiB}),
+		...(shareEnded !== undefined && {shareEnded}),
 		...(unknownFields !== undefined && {unknownFields}),
 	};
 }
@@ -207,8 +209,9 @@ old versions, which do not know instances, see a GPU reserved by another user. T
 export function encodeShares({
 	shares,
 	capacityMiB,
+	shareEnded,
 	unknownFields,
-}: Pick<Extract<Write, {kind: 'shares'}>, 'shares' | 'capacityMiB' | 'unknownFields'>): string {
+}: Omit<Extract<Write, {kind: 'shares'}>, 'kind' | 'index'>): string {
 	if (shares.length === 0) {
 		throw new RangeError('A shared GPU to be stored has no share');
 	}
@@ -220,6 +223,7 @@ export function encodeShares({
 			expiry_time: farSecond,
 			type: 'manual',
 			capacity_mib: capacityMiB,
+			share_ended: shareEnded === undefined ? undefined : wholePast(shareEnded),
 			shares: recordsOf(shares.filter(({mig}) => mig === undefined)),
 			instances: recordsOf(shares.filter(({mig}) => mig !== undefined)),
 		},

@@ -147,7 +147,7 @@ const loadNameOf = (hour: number): string => `load:${String(hour).padStart(6, '0
 const createLoadHistory = (database: PoolDatabase): LoadHistory => ({
 	async append(hour, line) {
 		await database.write((statements) => {
-			statements.trimLoads.run(loadNameOf(oldestLoadHour(hour)), loadNameOf(hour));
+			statements.trimLoads.run(loadNameOf(oldestLoadHour(hour)));
 			statements.appendLoad.run(loadNameOf(hour), `${line}\n`);
 			return {isKept: true, result: undefined};
 		});

@@ -29,11 +29,9 @@ export const poolStatements = {
 		INSERT INTO pool (name, raw) VALUES (?1, ?2)
 		ON CONFLICT (name) DO UPDATE SET raw = raw || ?2 WHERE octet_length(raw) + octet_length(?2) <= ${longestLoadHour}
 	`,
-	/** Removes all rows of the load history except those between two hours. */
+	/** Removes the rows of the load history before an hour. Keeps newer rows, because the clock may be behind. */
 	trimLoads: `
-		DELETE FROM pool WHERE name IN (
-			SELECT name FROM pool WHERE name >= 'load:' AND name < 'load;' AND NOT name BETWEEN ?1 AND ?2 LIMIT ${mostTrimmed}
-		)
+		DELETE FROM pool WHERE name IN (SELECT name FROM pool WHERE name >= 'load:' AND name < ?1 LIMIT ${mostTrimmed})
 	`,
 
 	gpus: `SELECT gpu, ${raw} FROM gpus WHERE gpu BETWEEN 0 AND ${mostGpus - 1}`,

@@ -75,6 +75,17 @@ test('adopt reserves the GPUs that a process uses until the process ends', async
 	]);
 });
 
+test('the usage record of an adopted process ends at the reboot of its machine', async () => {
+	await adopting();
+	world.pass(200_000);
+	const after = {...world, host: {...world.host, bootId: 'boot-2', uptimeSeconds: () => 50_000}};
+	expect((await readStatus(after)).rows.map(({lease}) => lease)).toEqual([undefined, undefined, undefined, undefined]);
+	expect((await historyOf(world.store)).map(({endReason, endTime}) => [endReason, endTime])).toEqual([
+		['reboot', startTime + 150_000],
+		['reboot', startTime + 150_000],
+	]);
+});
+
 test('the owner of the process can release an adopted lease', async () => {
 	await adopting();
 	const {released} = await release(world, alice, {by: 'gpus', ids: [1, 3]});

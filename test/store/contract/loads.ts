@@ -39,6 +39,22 @@ export function loadContract({store, harness}: Subject): void {
 			expect(found.keys().toArray()).toEqual([hour - loadHours + 1, hour - 1, hour]);
 		});
 
+		test('keeps newer hours if the clock is set back', async () => {
+			for (const at of [hour - 2, hour - 1, hour]) {
+				await harness().setLoads(at, 'x\n');
+			}
+
+			await store().loads.append(hour - 3, 'late');
+			expect(await store().loads.read(hour - 3, hour)).toEqual(
+				new Map([
+					[hour - 3, 'late\n'],
+					[hour - 2, 'x\n'],
+					[hour - 1, 'x\n'],
+					[hour, 'x\n'],
+				]),
+			);
+		});
+
 		test('accepts no more lines in an hour that is full', async () => {
 			await harness().setLoads(hour, 'x'.repeat(longestLoadHour - 5));
 			await store().loads.append(hour, 'four');

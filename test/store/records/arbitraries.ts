@@ -155,6 +155,7 @@ export const anyShares = fc.record(
 			),
 		),
 		capacityMiB: memoryMiB,
+		shareEnded: fc.integer({min: 0, max: 4_000_000_000}),
 		unknownFields: unknownFields.filter((fields) => fields !== undefined),
 	},
 	{requiredKeys: ['shares']},

@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {DatabaseSync} from 'node:sqlite';
 import {beforeEach, expect, onTestFinished, test} from 'vitest';
+import {loadHours} from '../../../source/core/model/ports.js';
 import {encodeUsage} from '../../../source/store/records/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {poolWrite, write} from '../samples.js';
@@ -108,4 +109,15 @@ test.each([
 	// This record is the last one of its second and of the first page.
 	insert([...rows.filter(([, text]) => text !== raw(4999)), [firstEnd + 499, foreign]]);
 	expect(await numbers()).toEqual(range(0, count).filter((number) => number !== 4999));
+});
+
+test('a new line of load history deletes the hours that are no longer kept', async () => {
+	const store = await open();
+	const hour = 491_234;
+	const old = hour - loadHours;
+	await store.loads.append(old, 'old');
+	await store.loads.append(old + 1, 'kept');
+	await store.loads.append(hour, 'new');
+	expect(await store.loads.read(old, old + 1)).toEqual(new Map([[old + 1, 'kept\n']]));
+	await store.close();
 });

@@ -89,7 +89,9 @@ export async function makeReport(
 	let totalReservations = 0;
 	const add = (record: UsageRecord): void => {
 		const span = {from: Math.max(record.startTime, window.from), to: Math.min(record.endTime, window.to)};
-		if (span.to < span.from || (user !== undefined && record.user !== user)) {
+		// A record that only touches the window has no time in it. A record without any duration still counts.
+		const isOutside = span.to < span.from || (span.to === span.from && record.startTime < record.endTime);
+		if (isOutside || (user !== undefined && record.user !== user)) {
 			return;
 		}
 

@@ -89,14 +89,16 @@ function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 	);
 	const added = changes.filter((change) => change.kind === 'add');
 	const leases = [...stay.filter((lease) => lease !== undefined), ...alone, ...added.map(({lease}) => lease)];
+	const ends = changes.filter((change) => change.kind === 'end');
 	const [first] = leases;
 	if (first === undefined) {
-		return freeWrite(index, lastEnding(changes.filter((change) => change.kind === 'end')));
+		return freeWrite(index, lastEnding(ends));
 	}
 
 	if (leases.every((lease) => isShare(lease))) {
 		const capacityMiB = record?.capacityMiB ?? added.find((add) => add.capacityMiB !== undefined)?.capacityMiB;
-		return {kind: 'shares', index, shares: leases, capacityMiB, unknownFields: record?.unknownFields};
+		const shareEnded = ends.length === 0 ? record?.shareEnded : lastEnding(ends).ending.endTime;
+		return {kind: 'shares', index, shares: leases, capacityMiB, shareEnded, unknownFields: record?.unknownFields};
 	}
 
 	if (leases.length > 1) {

@@ -191,7 +191,8 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 		case 'other-boot':
 		case 'unknown': {
 			if (verdict === 'other-boot' && isBeforeReboot(lastSign, snapshot, host, leasePatience)) {
-				return end('reboot', lastSign);
+				// Without heartbeats, nothing shows when the process ended. It could run until the reboot.
+				return end('reboot', lease.lastHeartbeat ?? startOf(host, snapshot));
 			}
 
 			return isAdopted

@@ -49,6 +49,9 @@ export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 
 /** Minimum duration of an alert, so that a problem that comes and goes is not reported repeatedly. */
 const shortestSeconds = 600;
 
+/** How long the kernel's log shows a problem that does not recur. */
+const loggedSeconds = 86_400;
+
 /** How long the processes of a GPU's previous holder may still run before they cause an alert. */
 const graceSeconds = 60;
 
@@ -70,29 +73,40 @@ const leftOf = ({left, processes}: Pick<StatusRow, 'left' | 'processes'>, accoun
 	processes.every((process) => process.user !== account || left?.processes.includes(process)) ? left : undefined;
 
 function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown[] {
-	const isSettled = (row.heldSeconds ?? row.freeSeconds ?? Infinity) >= graceSeconds;
+	const isSettled = (row.heldSeconds ?? row.sharesSettledSeconds ?? row.freeSeconds ?? Infinity) >= graceSeconds;
 	const users = row.state === 'unreserved' && isSettled ? row.unreservedUsers : undefined;
 	const squatters = isSettled ? row.squatters : [];
+	const owner = row.owner ?? row.shares?.[0]?.owner;
 	return [
 		...(users?.length === 0 ? [undefined] : (users ?? [])).map((account): Shown => ({
 			alert: {kind: 'unreserved', gpu, account, since},
 			left: leftOf(row, account),
 		})),
 		...[...new Set(squatters.map(({user}) => user))].map((account): Shown => ({
-			alert: {kind: 'squatter', gpu, account, owner: row.owner, since},
+			alert: {kind: 'squatter', gpu, account, owner, since},
 		})),
 		...row.health.map(({kind: problem, words}): Shown => ({alert: {kind: 'health', gpu, problem, since}, words})),
 	];
 }
 
+type Options = AuditContext & {
+	readonly seesKernelLog: boolean;
+};
+
 /** Whether the scan would show the problem of the alert if the problem still existed. An unknown reading ends no alert. */
-function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow, seesKernelLog: boolean): boolean {
+function couldShow(
+	{kind, problem, since}: Alert,
+	{reading, use, processes}: StatusRow,
+	{now, seesKernelLog}: Options,
+): boolean {
 	if (reading === undefined || reading.failure !== undefined) {
 		return false;
 	}
 
 	if (kind === 'health') {
-		return problem !== 'xid' || seesKernelLog;
+		// Only the log shows Xids. Other problems may come from the log or from the GPU tool.
+		const isOutOfLog = problem !== 'xid' && now - since >= loggedSeconds;
+		return problem === 'temperature' || seesKernelLog || isOutOfLog;
 	}
 
 	const areUsersKnown = reading.processes !== undefined && processes.every(({user}) => user !== undefined);
@@ -102,10 +116,6 @@ function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow,
 type AlertChanges = {
 	readonly standing: readonly Alert[];
 	readonly audit: readonly AuditRecord[];
-};
-
-type Options = AuditContext & {
-	readonly seesKernelLog: boolean;
 };
 
 const recordOf = (
@@ -130,12 +140,12 @@ export function alertChanges(
 	rows: readonly StatusRow[],
 	options: Options,
 ): AlertChanges | undefined {
-	const {now, seesKernelLog} = options;
+	const {now} = options;
 	const shown = new Map(rows.flatMap((row) => shownBy(row, now)).map((item) => [keyOf(item.alert), item]));
 	const known = new Set(standing.map((alert) => keyOf(alert)));
 	const ended = standing.filter((alert) => {
 		const row = rows[alert.gpu];
-		const isOver = row === undefined || (now - alert.since >= shortestSeconds && couldShow(alert, row, seesKernelLog));
+		const isOver = row === undefined || (now - alert.since >= shortestSeconds && couldShow(alert, row, options));
 		return isOver && !shown.has(keyOf(alert));
 	});
 	const staying = standing.filter((alert) => !ended.includes(alert));

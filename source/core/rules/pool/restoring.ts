@@ -168,7 +168,14 @@ function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Re
 	}
 
 	return {
-		write: {kind: 'shares', index: found.index, shares, capacityMiB, unknownFields: found.unknownFields},
+		write: {
+			kind: 'shares',
+			index: found.index,
+			shares,
+			capacityMiB,
+			shareEnded: found.shareEnded,
+			unknownFields: found.unknownFields,
+		},
 		leases: shares.filter((lease) => !found.shares.includes(lease)),
 	};
 }

@@ -14,7 +14,7 @@ import {healthKinds, mostGpus, providerNames} from '../../model/observation.js';
 import {maskSecrets} from '../processes/secrets.js';
 
 /** The shared part of a complete scan. The store adds its own time. */
-export type SharedScan = Omit<Observation, 'takenAtMs' | 'isPartial' | 'isPosted'>;
+export type SharedScan = Omit<Observation, 'takenAtMs' | 'isPartial' | 'lacksKernelLog' | 'isPosted'>;
 
 const version = 1;
 
@@ -203,7 +203,12 @@ const shorter = (shared: SharedScan, shorten: (one: GpuProcess) => GpuProcess): 
 });
 
 /** Encodes a scan, if necessary without command lines. Returns undefined if the scan is still too long. */
-export function encodeSharedScan({takenAtMs, isPosted, ...observation}: Observation): string | undefined {
+export function encodeSharedScan({
+	takenAtMs,
+	lacksKernelLog,
+	isPosted,
+	...observation
+}: Observation): string | undefined {
 	const withCut = (): SharedScan =>
 		shorter(observation, (one) => ({
 			...one,

@@ -59,6 +59,8 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly state: GpuState;
 	readonly shares?: readonly ShareRow[];
 	readonly capacityMiB?: number | undefined;
+	/** Seconds since a share of the GPU last ended or, if none has, since the GPU became shared. */
+	readonly sharesSettledSeconds?: number;
 	readonly freeSeconds?: number;
 	readonly lastReleased?: number;
 	readonly reading?: GpuReading;
@@ -139,6 +141,12 @@ function leasedRow(seen: Seen, facts: LeaseFacts, shared: ReadonlySet<string>): 
 	};
 }
 
+/** A time in the future also counts as past, because the store's clock may have been set back. */
+function settledSecondsOf({shares, shareEnded = -Infinity}: SharedRecord, {now}: Snapshot): number {
+	const firstStart = Math.min(...shares.map(({startTime}) => startTime));
+	return Math.min(Math.abs(now - shareEnded), Math.abs(now - firstStart));
+}
+
 /** An owner that matches no account. */
 const noOwner = '';
 
@@ -172,6 +180,7 @@ function sharedRow(
 			};
 		}),
 		capacityMiB: record.capacityMiB,
+		sharesSettledSeconds: settledSecondsOf(record, snapshot),
 		unreservedUsers: [],
 		squatters: squattersOf(others, isSplit ? noOwner : ownerOf(record.shares[0]!), shared),
 		problem: heldProblem(seen),

@@ -129,6 +129,11 @@ describe('a lease from another boot of a machine with this machine-id', () => {
 		expect(endingOf(before(bootTime - 1), snapshot(), host())).toEqual({reason: 'reboot', endTime: bootTime - 1});
 	});
 
+	test('ends at the boot of this machine if its process sent no heartbeats', () => {
+		const adopted = run({machine: 'm', bootId: 'before', startTime: 1, job: {pid: 11, startTicks: 7}});
+		expect(endingOf(adopted, snapshot(), host())).toEqual({reason: 'reboot', endTime: bootTime});
+	});
+
 	test('is kept and reported as a clone if it has recent heartbeats', () => {
 		expect(judgeLease(before(99_950), snapshot(), host()).kind).toBe('holds');
 		expect(judgeLease(before(bootTime), snapshot(), host()).kind).toBe('watch');

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import {createAlertRecorder, type AlertRecorder} from '../../../../source/core/operations/record-alerts.js';
+import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
-import type {GpuReading, HealthProblem} from '../../../../source/core/model/types.js';
+import type {GpuReading, HealthProblem, Observation} from '../../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {eventText} from '../../../../source/format/events.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
@@ -133,6 +134,34 @@ test('an unknown reading neither ends an alert nor raises one', async () => {
 	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
 });
 
+test('an alert from the kernel log ends only after a scan that read the log', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const recordAlerts = createAlertRecorder({...world, host: {...world.host, account: {name: 'root', uid: 0}}});
+	const logged: readonly HealthProblem[] = [
+		{kind: 'xid', words: 'Xid 119'},
+		{kind: 'ecc', words: 'Xid 48'},
+	];
+	const scanWith = async (health: readonly HealthProblem[], changes: Partial<Observation> = {}) => {
+		world.see(() => observationOf([{...idleReading(0), health}, idleReading(1)], changes));
+		const {snapshot, observation} = await readStatus(world);
+		await recordAlerts(snapshot, observation);
+		return (await world.store.read()).alerts.map(({problem}) => problem);
+	};
+
+	await scanWith([...logged, {kind: 'temperature', words: 'hot'}]);
+	world.pass(900);
+	expect(await scanWith([], {lacksKernelLog: true})).toEqual(['xid', 'ecc']);
+	expect(await scanWith([], {isPosted: true})).toEqual(['xid', 'ecc']);
+	expect(await recorded(world)).not.toContain('GPU 0 is healthy again');
+	expect(await scanWith([])).toEqual([]);
+	expect(await recorded(world)).toContain('GPU 0 is healthy again');
+
+	await scanWith(logged);
+	world.pass(86_400);
+	// The log shows no problem for longer than a day, so only the Xid can still be there.
+	expect(await scanWith([], {lacksKernelLog: true})).toEqual(['xid']);
+});
+
 test('leftover processes of the previous holder raise no alert for the first minute', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recordAlerts = createAlertRecorder(world);
@@ -146,6 +175,42 @@ test('leftover processes of the previous holder raise no alert for the first min
 	world.pass(60);
 	await scan(world, recordAlerts, usedBy(0, 'alice'));
 	expect(await recorded(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
+});
+
+test('leftover processes of an ended share raise no alert for the first minute, and the alert then names a holder', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await changePolicy(world, person('root', 'root', 0), [{key: 'share', value: 'on'}]);
+	const recordAlerts = createAlertRecorder(world);
+	const share = async (name: string) =>
+		reserve(world, {requester: person(name), count: 1, ids: [0], need: {shareMiB: 2000}, durationSeconds: 9000});
+	await scan(world, recordAlerts);
+	await share('alice');
+	await share('bob');
+	world.pass(600);
+	await release(world, person('bob'), {by: 'gpus', ids: [0]});
+	const {snapshot} = await readStatus(world);
+	expect(snapshot.gpus[0]).toMatchObject({kind: 'shared', shareEnded: snapshot.now});
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	world.pass(50);
+	await share('carol');
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	expect(await recorded(world)).toEqual([]);
+	world.pass(10);
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	expect(await recorded(world)).toEqual(['bob uses GPU 0, which alice has reserved']);
+});
+
+test('leftover processes on a GPU that has just become shared raise no alert for the first minute', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await changePolicy(world, person('root', 'root', 0), [{key: 'share', value: 'on'}]);
+	const recordAlerts = createAlertRecorder(world);
+	await scan(world, recordAlerts);
+	await reserve(world, {requester: alice, count: 1, ids: [0], need: {shareMiB: 2000}, durationSeconds: 9000});
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	expect(await recorded(world)).toEqual([]);
+	world.pass(60);
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	expect(await recorded(world)).toEqual(['bob uses GPU 0, which alice has reserved']);
 });
 
 test('a monitor continues if the store is down or refuses to record an alert', async () => {

@@ -2,9 +2,9 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterAll, expect, test} from 'vitest';
-import {byDay} from '../../../../source/core/rules/pool/report.js';
+import {byDay, byUser} from '../../../../source/core/rules/pool/report.js';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
-import {localDay} from '../../../../source/format/text/days.js';
+import {localDay, localHour} from '../../../../source/format/text/days.js';
 import {makeReport} from '../../../../source/core/operations/history/report.js';
 
 const before = process.env['TZ'];
@@ -90,3 +90,40 @@ test.each(['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australi
 		);
 	},
 );
+
+const hour = 3600;
+
+test.each([
+	['Europe/Berlin', '2026-10-24T22:00:00Z', 25],
+	['Europe/Berlin', '2026-03-28T23:00:00Z', 23],
+	['America/New_York', '2026-11-01T04:00:00Z', 25],
+	['Asia/Kolkata', '2026-10-24T18:30:00Z', 24],
+])('the report has a time bin for each hour of a day in %s from %s', async (zone, start, hours) => {
+	process.env['TZ'] = zone;
+	const from = Date.parse(start) / 1000;
+	const window = {from, to: from + hours * hour};
+	const busy: UsageRecord = {
+		user: 'alice',
+		gpuId: 0,
+		startTime: window.from,
+		endTime: window.to,
+		durationSeconds: hours * hour,
+		reservationType: 'run',
+	};
+	const {series} = await makeReport([busy], [], {window, split: byUser, series: {split: byUser, binAt: localHour}});
+	expect(series?.bins).toHaveLength(hours);
+	expect(series?.rows).toEqual([{key: 'alice', gpuHours: Array.from({length: hours}, () => 1)}]);
+});
+
+test('localHour returns a time that lies in its hour, also where clocks change by half an hour', () => {
+	process.env['TZ'] = 'Australia/Lord_Howe';
+	for (const date of ['2026-04-04T00:00:00Z', '2026-10-03T00:00:00Z']) {
+		const start = Date.parse(date) / 1000;
+		for (let time = start; time < start + 48 * hour; time += 300) {
+			const {key, next} = localHour(time + 0.5);
+			expect(Date.parse(key) / 1000).toBe(next - hour);
+			expect(time + 0.5).toBeLessThan(next);
+			expect(time).toBeGreaterThanOrEqual(next - hour);
+		}
+	}
+});

@@ -73,6 +73,17 @@ test('the report of an empty history has no rows', async () => {
 	]);
 });
 
+test('the report excludes leases that end or begin exactly at the edge of its window', async () => {
+	const records = [
+		record({user: 'alice', startTime: 0, endTime: 100}),
+		record({user: 'bob', startTime: 200, endTime: 300}),
+		record({user: 'carol', startTime: 50, endTime: 250}),
+	];
+	const report = await makeReport(records, [], {window: {from: 100, to: 200}, split: byUser});
+	expect(report.rows.map(({key}) => key)).toEqual(['carol']);
+	expect(report).toMatchObject({totalReservations: 1, uniqueUsers: 1});
+});
+
 test('the report for one user excludes other users', async () => {
 	const report = await makeReport([record({}), record({user: 'bob'})], [], {
 		window: {from: 0, to: hour},
