@@ -27,6 +27,23 @@ export function isWithoutLoad(
 	);
 }
 
+/** Returns the parked time common to all leases of the reservation: from the latest start to the earliest end. Undefined if a lease has none. */
+function storedFor({holdings}: Candidate): LeaseParked | undefined {
+	const spans = holdings.map(({lease}) => lease.parked).filter((parked) => parked !== undefined);
+	const [first] = spans;
+	if (first === undefined || spans.length < holdings.length) {
+		return undefined;
+	}
+
+	return spans.every(({since}) => since === first.since)
+		? {...first, seen: Math.min(...spans.map(({seen}) => seen))}
+		: {since: Math.max(...spans.map(({since}) => since)), seen: Math.min(...spans.map(({seen}) => seen))};
+}
+
+/** Whether another program has seen load and removed the time without load that this program had stored. */
+const isEndedByOthers = ({since, seen}: Pause, candidate: Candidate): boolean =>
+	seen - since >= settleSeconds && storedFor(candidate) === undefined;
+
 /** Returns the pauses after one more observation. Load, an unknown reading or a long gap ends a pause. */
 export const nextPauses = (
 	pauses: ReadonlyMap<string, Pause>,
@@ -47,23 +64,11 @@ export const nextPauses = (
 				return pause === undefined ? [] : [[id, pause]];
 			}
 
-			const since = pause !== undefined && isUnbroken(pause, seenAt, snapshot) ? pause.since : seenAt;
-			return [[id, {since, seen: seenAt}]];
+			const isContinued =
+				pause !== undefined && isUnbroken(pause, seenAt, snapshot) && !isEndedByOthers(pause, candidate);
+			return [[id, {since: isContinued ? pause.since : seenAt, seen: seenAt}]];
 		}),
 	);
-
-/** Returns the parked time common to all leases of the reservation: from the latest start to the earliest end. Undefined if a lease has none. */
-function storedFor({holdings}: Candidate): LeaseParked | undefined {
-	const spans = holdings.map(({lease}) => lease.parked).filter((parked) => parked !== undefined);
-	const [first] = spans;
-	if (first === undefined || spans.length < holdings.length) {
-		return undefined;
-	}
-
-	return spans.every(({since}) => since === first.since)
-		? {...first, seen: Math.min(...spans.map(({seen}) => seen))}
-		: {since: Math.max(...spans.map(({since}) => since)), seen: Math.min(...spans.map(({seen}) => seen))};
-}
 
 /**
 Returns the parked time to store for a reservation after an observation. `isPaused` is true if the reservation has
