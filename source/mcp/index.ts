@@ -141,6 +141,7 @@ export async function runMcp({
 			jobs,
 			report: async (question) => report(world, question),
 			signal: AbortSignal.any([mcpReq.signal, ended.signal]),
+			connectionEnd: ended.signal,
 			progress(progress) {
 				if (token === undefined) {
 					return;
