@@ -175,6 +175,8 @@ export async function runMcp({
 		context: ServerContext,
 	): Promise<CallToolResult> {
 		const tool = tools.find((one) => one.name === name);
+		// The client gets no answer to a canceled call, so the notices wait for the next answer.
+		const takeNotices = (): readonly string[] => (context.mcpReq.signal.aborted ? [] : notices.splice(0));
 		try {
 			if (tool === undefined) {
 				throw new CanhazgpuError('usage', `There is no tool ${quoted(sanitize(name))}`, {
@@ -194,11 +196,11 @@ export async function runMcp({
 				return call();
 			});
 			return mcpServer.server.projectCallToolResult(
-				resultOf(done, notices.splice(0)),
+				resultOf(done, takeNotices()),
 				listed.find((one) => one.name === name)!.outputSchema,
 			);
 		} catch (error) {
-			return failureOf(error, notices.splice(0), failed);
+			return failureOf(error, takeNotices(), failed);
 		}
 	}
 
