@@ -22,12 +22,12 @@ type Notice = (words: string) => void;
 export type HeldLeases = {
 	readonly keep: (world: World, leaseId: string) => Promise<void>;
 	readonly ids: () => readonly string[];
-	/** Moves the end of a lease to `seconds` from now. Undefined if this connection does not hold the lease. */
+	/** Moves the end of a lease to `seconds` from now, by default as far as the policy allows. Undefined if this connection does not hold the lease. */
 	readonly renew: (
 		world: World,
 		requester: Requester,
 		leaseId: string,
-		seconds: number,
+		seconds: number | undefined,
 	) => Promise<Awaited<ReturnType<typeof renewJobLease>> | undefined>;
 	/** Stops keeping a lease and calls `release`. The client gets no notice of this end. */
 	readonly giveUp: <Result>(leaseId: string, release: () => Promise<Result>) => Promise<Result>;
