@@ -131,7 +131,7 @@ export type App = {
 	readonly columns: number | undefined;
 	/** Stderr, if it is a terminal on which a line can be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
-	/** Called with the progress of a request that waits in the queue, if stderr does not show it. */
+	/** Called with the progress of a request that waits in the queue, if the command runs in a monitor and not in a process of its own. */
 	readonly onWaiting?: (words: string) => void;
 	/** Called with the reservations that were released and can still be restored. */
 	readonly onReleased?: (released: readonly Holding[]) => void;

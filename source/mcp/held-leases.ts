@@ -15,17 +15,19 @@ const pollMs = 5000;
 const patienceMs = 10_000;
 const retryMs = 250;
 
+type Subscribe = World['store']['subscribe'];
+
 type Notice = (words: string) => void;
 
 export type HeldLeases = {
 	readonly keep: (world: World, leaseId: string) => Promise<void>;
 	readonly ids: () => readonly string[];
-	/** Moves the end of a lease to `seconds` from now. Undefined if this connection does not hold the lease. */
+	/** Moves the end of a lease to `seconds` from now, by default as far as the policy allows. Undefined if this connection does not hold the lease. */
 	readonly renew: (
 		world: World,
 		requester: Requester,
 		leaseId: string,
-		seconds: number,
+		seconds: number | undefined,
 	) => Promise<Awaited<ReturnType<typeof renewJobLease>> | undefined>;
 	/** Stops keeping a lease and calls `release`. The client gets no notice of this end. */
 	readonly giveUp: <Result>(leaseId: string, release: () => Promise<Result>) => Promise<Result>;
@@ -51,6 +53,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 	};
 
 	const wakeSignal = createWakeSignal();
+	const listening = new Map<Subscribe, Promise<Awaited<ReturnType<Subscribe>> | undefined>>();
 	let keeping: Promise<void> | undefined;
 
 	async function endLease(leaseId: string, reason: EndReason): Promise<void> {
@@ -100,9 +103,9 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 				nextEnd = Math.min(nextEnd, await inTurn(async () => check(leaseId)));
 			} catch (error) {
 				// While the store is unreachable, the lease continues, because this process is alive.
-				if (hasCode(error, 'no-pool')) {
+				if (hasCode(error, 'no-pool') || hasCode(error, 'wrong-machine')) {
 					kept.delete(leaseId);
-					notice(`Reservation ${leaseId} is lost: ${sanitize(messageOf(error))}`);
+					notice(`Reservation ${leaseId} is lost: ${sanitize(messageOf(error))}.`);
 				}
 			}
 		}
@@ -112,9 +115,11 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 
 	const isHeld = (gpu: number): boolean => kept.values().some(({jobLease}) => jobLease.gpus.includes(gpu));
 
-	async function keepAll(world: World): Promise<void> {
-		const unsubscribe = await world.store
-			.subscribe({
+	/** Subscribes to the events of a pool, once. There can be several pools, because a pool can move to another store. */
+	async function listen({store: {subscribe}}: World): Promise<void> {
+		// The worlds of all calls share this function.
+		if (!listening.has(subscribe)) {
+			const subscription = subscribe({
 				changed(event) {
 					if (event === undefined || event.kind === 'pool' || event.gpus.some((index) => isHeld(index))) {
 						wakeSignal.wake();
@@ -123,14 +128,18 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 				restored() {
 					wakeSignal.wake();
 				},
-			})
-			.catch(() => undefined);
-		while (!ended.signal.aborted) {
-			const nextEnd = await checkAll();
-			await wakeSignal.wait(world.clock, Math.min(pollMs, Math.max(1, nextEnd * 1000)), ended.signal);
+			}).catch(() => undefined);
+			listening.set(subscribe, subscription);
 		}
 
-		await unsubscribe?.().catch(() => undefined);
+		await listening.get(subscribe);
+	}
+
+	async function keepAll({clock}: World): Promise<void> {
+		while (!ended.signal.aborted) {
+			const nextEnd = await checkAll();
+			await wakeSignal.wait(clock, Math.min(pollMs, Math.max(1, nextEnd * 1000)), ended.signal);
+		}
 	}
 
 	async function release(leaseId: string): Promise<void> {
@@ -141,6 +150,11 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 				await endLease(leaseId, 'released');
 				return;
 			} catch (error) {
+				if (hasCode(error, 'wrong-machine')) {
+					// The pool moved to another store, and the move ended the lease.
+					return;
+				}
+
 				if (hasCode(error, 'no-pool') || clock.monotonicMs() > untilMs) {
 					remark(
 						`canhazgpu: reservation ${leaseId} could not be released now. The next canhazgpu command will release it. The reason: ${sanitize(messageOf(error))}`,
@@ -162,7 +176,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 
 			kept.set(leaseId, {world, jobLease: found});
 			keeping ??= keepAll(world);
-			wakeSignal.wake();
+			void listen(world).then(wakeSignal.wake);
 		},
 		ids: () => kept.keys().toArray(),
 		renew: async (world, requester, leaseId, seconds) =>
@@ -186,6 +200,9 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 		async end() {
 			ended.abort();
 			await keeping;
+			await Promise.all(
+				Array.from(listening.values(), async (subscription) => (await subscription)?.().catch(() => undefined)),
+			);
 			await Promise.all(Array.from(kept.keys(), async (leaseId) => release(leaseId)));
 		},
 	};

@@ -12,6 +12,7 @@ import {worldVia} from '../core/operations/world-via.js';
 import type {EngineWorld} from '../core/operations/engine.js';
 import type {Requester} from '../core/model/types.js';
 import {viaMcp} from '../core/rules/leases/via.js';
+import {saysMoved} from '../core/rules/pool/pool.js';
 import type {Report} from '../core/rules/pool/report.js';
 import {CanhazgpuError, messageOf, quoted} from '../errors.js';
 import {progressText} from '../format/queue/waiting-progress.js';
@@ -71,10 +72,14 @@ async function toolList(): Promise<ListedTool[]> {
 }
 
 function createPool(open: McpOptions['open']) {
+	const opened: OpenPool[] = [];
 	let opening: Promise<OpenPool> | undefined;
 	return {
 		async world(): Promise<OpenPool> {
-			opening ??= open();
+			opening ??= open().then((pool) => {
+				opened.push(pool);
+				return pool;
+			});
 			try {
 				return await opening;
 			} catch (error) {
@@ -82,9 +87,13 @@ function createPool(open: McpOptions['open']) {
 				throw error;
 			}
 		},
+		/** Lets the next call look up the pool again. The pool that is open stays open, because the leases of earlier calls use it. */
+		forget(): void {
+			opening = undefined;
+		},
 		async close(): Promise<void> {
-			const pool = await opening?.catch(() => undefined);
-			await pool?.close();
+			await opening?.catch(() => undefined);
+			await Promise.all(opened.map(async (pool) => pool.close()));
 		},
 	};
 }
@@ -141,6 +150,7 @@ export async function runMcp({
 			jobs,
 			report: async (question) => report(world, question),
 			signal: AbortSignal.any([mcpReq.signal, ended.signal]),
+			connectionEnd: ended.signal,
 			progress(progress) {
 				if (token === undefined) {
 					return;
@@ -165,6 +175,8 @@ export async function runMcp({
 		context: ServerContext,
 	): Promise<CallToolResult> {
 		const tool = tools.find((one) => one.name === name);
+		// The client gets no answer to a canceled call, so the notices wait for the next answer.
+		const takeNotices = (): readonly string[] => (context.mcpReq.signal.aborted ? [] : notices.splice(0));
 		try {
 			if (tool === undefined) {
 				throw new CanhazgpuError('usage', `There is no tool ${quoted(sanitize(name))}`, {
@@ -173,13 +185,22 @@ export async function runMcp({
 			}
 
 			const parsed = parseInput(tool, typed);
-			const done = await tool.call(await callOf(mcpServer, context), parsed);
+			const call = async () => tool.call(await callOf(mcpServer, context), parsed);
+			const done = await call().catch(async (error: unknown) => {
+				if (!saysMoved(error)) {
+					throw error;
+				}
+
+				// Nothing was done in the former pool, so the call is repeated in the new one.
+				pool.forget();
+				return call();
+			});
 			return mcpServer.server.projectCallToolResult(
-				resultOf(done, notices.splice(0)),
+				resultOf(done, takeNotices()),
 				listed.find((one) => one.name === name)!.outputSchema,
 			);
 		} catch (error) {
-			return failureOf(error, notices.splice(0), failed);
+			return failureOf(error, takeNotices(), failed);
 		}
 	}
 

@@ -18,6 +18,8 @@ export type Call = {
 	readonly report: (question: {readonly days: number; readonly by: string; readonly user?: string}) => Promise<Report>;
 	/** Aborted when the client cancels the call or the connection ends. */
 	readonly signal: AbortSignal;
+	/** Aborted when the connection ends. */
+	readonly connectionEnd: AbortSignal;
 	readonly progress: (progress: Progress) => void;
 	readonly failed: (error: unknown) => void;
 };

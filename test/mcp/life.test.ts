@@ -120,6 +120,22 @@ describe('a reservation via mcp', () => {
 		expect((await agent.call('gpu_queue')).words).toBe('Nobody waits.');
 	});
 
+	test('that expires during a canceled call is reported in the next result', async () => {
+		const box = await freshEmbeddedBox(2);
+		await box.run('reserve --gpu-ids 1 --duration 1h');
+		const agent = await connect(box);
+		await agent.call('gpu_reserve', {duration: '2s'});
+		const cancellation = new AbortController();
+		const canceled = agent
+			.call('gpu_reserve', {gpu_ids: [1], wait_seconds: 600}, {signal: cancellation.signal})
+			.catch(() => 'canceled');
+		await eventually(() => agent.notices().length > 0);
+		cancellation.abort();
+		expect(await canceled).toBe('canceled');
+		await eventually(async () => (await peek(box)).queue.length === 0);
+		expect((await agent.call('gpu_queue')).words).toMatch(/^Reservation \S+ has ended: GPU 0 .* Nobody waits\.$/v);
+	});
+
 	test('can be released from another connection only by its lease_id', async () => {
 		const box = await freshEmbeddedBox(2);
 		// Two clients with the same label.

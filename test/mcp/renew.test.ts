@@ -1,4 +1,5 @@
 /** `gpu_renew` for several reservations of one connection. */
+import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../source/core/operations/acquire-now.js';
 import {findJobLease} from '../../source/core/operations/job-lease.js';
@@ -6,7 +7,9 @@ import {renewJobLease} from '../../source/core/operations/renew-job-lease.js';
 import {release} from '../../source/core/operations/reservations.js';
 import {renew} from '../../source/mcp/tools/renew.js';
 import type {Call} from '../../source/mcp/tool.js';
+import {freshEmbeddedBox} from '../_helpers/program/processes.js';
 import {createTestWorld, person} from '../_helpers/world.js';
+import {connect, expectError} from './_client.js';
 
 const requester = person('alice');
 
@@ -25,7 +28,7 @@ test('gpu_renew without lease_id renews the remaining reservations and names tho
 		requester,
 		held: {
 			ids: () => found.keys().toArray(),
-			renew: async (_world: unknown, _requester: unknown, id: string, seconds: number) =>
+			renew: async (_world: unknown, _requester: unknown, id: string, seconds: number | undefined) =>
 				renewJobLease(world, requester, {jobLease: found.get(id)!, seconds}),
 		},
 	} as unknown as Call;
@@ -37,4 +40,23 @@ test('gpu_renew without lease_id renews the remaining reservations and names tho
 	});
 	await release(world, requester, {by: 'lease', leaseId: 'other'});
 	await expect(renew.call(call, {duration: '1h'})).rejects.toThrow('That reservation has already ended');
+});
+
+test('gpu_renew without a duration renews up to the longest time that the policy allows for agents', async () => {
+	const box = await freshEmbeddedBox(2);
+	await box.run('admin --set agents.max-duration=30m');
+	const agent = await connect(box);
+	await agent.call('gpu_reserve', {duration: '5m'});
+	const {lease_id: id} = (await agent.call('gpu_reserve', {duration: '5m', detached: true})).json as {
+		readonly lease_id: string;
+	};
+	await sleep(1500);
+	const renewed = /^Renewed 1 GPU\(s\): \[\d\] until 0h 29m \d+s from now\.$/v;
+	expect((await agent.call('gpu_renew')).words).toMatch(renewed);
+	expect((await agent.call('gpu_renew', {lease_id: id})).words).toMatch(renewed);
+	await box.run('admin --set agents.max-duration=1s');
+	expectError(
+		await agent.call('gpu_renew'),
+		/^This reservation has lasted as long as the policy allows for agents\. .* Release the GPUs and reserve again\.$/v,
+	);
 });

@@ -83,6 +83,8 @@ export async function acquireShown(
 		const answer = await acquire(world, request, {
 			waitSeconds,
 			signal: interruption.signal,
+			// A monitor goes on after a command that was typed in it.
+			leaveUntil: app.onWaiting === undefined ? undefined : interruption.signal,
 			entryId: entryId ?? movableId,
 			leaseId,
 			onProgress(progress) {

@@ -45,6 +45,11 @@ export type WaitOptions = {
 	readonly waitSeconds: number | undefined;
 	/** When aborted, the request leaves the queue and releases its held GPUs. */
 	readonly signal: AbortSignal;
+	/**
+	Set by a process that goes on after the wait, and aborted when the process ends. If the store is unreachable at the end of the wait, the request
+	leaves the queue once the store is back. Without this signal, the process must end, so that another process removes the request.
+	*/
+	readonly leaveUntil?: AbortSignal | undefined;
 	readonly onProgress: (progress: Progress) => void;
 	readonly entryId?: string | undefined;
 	/** The id of the lease. To repeat a request whose answer may be lost, give the same id again. Default: a new id. */

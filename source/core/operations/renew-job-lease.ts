@@ -4,27 +4,26 @@ import type {Requester} from '../model/types.js';
 import {auditContextOf} from '../rules/leases/audit-entries.js';
 import {planExtend} from '../rules/leases/lease-changes.js';
 import {requireEndWithin} from '../rules/limits/limits.js';
-import {checkAgentDuration} from '../rules/policy/agents.js';
+import {agentRenewalSeconds, checkAgentDuration} from '../rules/policy/agents.js';
 import {policyExpectation} from '../rules/policy/policy.js';
 import type {ExtendResult} from './engine.js';
 import {ownHoldings, type JobLease} from './job-lease.js';
 import {limitsFor} from './limits.js';
 import {transact} from './transact.js';
 
-type Renewed = Pick<ExtendResult, 'extended' | 'now'> & {readonly jobLease: JobLease};
+type Renewed = Pick<ExtendResult, 'extended' | 'now'> & {readonly jobLease: JobLease; readonly seconds: number};
 
-/** Moves the end of this process's lease to `seconds` from now. Throws `not-found` if the lease has ended, `impossible` if the policy allows less time. */
+/** Moves the end of this process's lease to `seconds` from now, or as far as {@link agentRenewalSeconds} allows. Throws `not-found` if the lease has ended, `impossible` if the policy allows less time. */
 export const renewJobLease = async (
 	world: World,
 	requester: Requester,
-	{jobLease, seconds}: {readonly jobLease: JobLease; readonly seconds: number},
+	{jobLease, seconds: asked}: {readonly jobLease: JobLease; readonly seconds: number | undefined},
 ): Promise<Renewed> =>
 	transact<Renewed>(world, {
 		isAboutLeases: true,
 		attempt(snapshot) {
 			const {now} = snapshot;
 			const holdings = ownHoldings(snapshot, jobLease);
-			const endsBy = Math.ceil(now + seconds);
 			if (holdings.length === 0) {
 				throw new CanhazgpuError('not-found', 'That reservation has already ended', {
 					hint: 'Nothing was changed. Reserve again.',
@@ -32,6 +31,9 @@ export const renewJobLease = async (
 			}
 
 			const limits = limitsFor(world, snapshot, requester);
+			const leases = holdings.map(({lease}) => lease);
+			const seconds = asked ?? agentRenewalSeconds(snapshot, leases, limits['max-duration']?.value);
+			const endsBy = Math.ceil(now + seconds);
 			for (const {lease} of holdings) {
 				checkAgentDuration(snapshot, lease, endsBy - lease.startTime);
 				requireEndWithin({end: endsBy, before: lease.endsBy, now}, limits, 'Ask for less time.');
@@ -48,6 +50,7 @@ export const renewJobLease = async (
 				result: {
 					extended: holdings.map(({index, lease}) => ({index, lease, expiryTime: endsBy})),
 					now,
+					seconds,
 					jobLease: {
 						...jobLease,
 						leases: new Map(

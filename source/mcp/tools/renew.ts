@@ -1,7 +1,11 @@
 import * as v from 'valibot';
+import {limitsFor} from '../../core/operations/limits.js';
 import {extend} from '../../core/operations/reservations.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import type {ExtendResult} from '../../core/operations/engine.js';
+import {parseDuration} from '../../core/rules/leases/durations.js';
+import {holdingsIn} from '../../core/rules/leases/holdings.js';
+import {agentRenewalSeconds, usualAgentSeconds} from '../../core/rules/policy/agents.js';
 import {CanhazgpuError} from '../../errors.js';
 import {extendJson} from '../../format/json/change-json.js';
 import {partsOfHoldings} from '../../format/instances.js';
@@ -11,13 +15,19 @@ import {longDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import {leaseId, text} from '../input.js';
 import {defineTool, type Call} from '../tool.js';
-import {durationOf} from './duration.js';
 import {meantIds} from './meant.js';
 
+type Renewal = Pick<ExtendResult, 'extended' | 'now'> & {readonly seconds: number};
+
 /** Moves the end of a reservation that this connection does not hold. */
-async function extendOther({world, requester}: Call, id: string, seconds: number): Promise<ExtendResult> {
+async function extendOther({world, requester}: Call, id: string, asked: number | undefined): Promise<Renewal> {
 	const snapshot = await readForDisplay(world);
 	requireOwnLease(snapshot, requester, id);
+	const leases = holdingsIn(snapshot.gpus).flatMap(({lease}) => (lease.leaseId === id ? [lease] : []));
+	const most = limitsFor(world, snapshot, requester)['max-duration']?.value;
+	// Slurm has limits of its own.
+	const seconds =
+		asked ?? (world.engine === undefined ? agentRenewalSeconds(snapshot, leases, most) : usualAgentSeconds);
 	const result = await extend(world, requester, {by: 'lease', leaseId: id}, {until: snapshot.now + seconds});
 	if (result.notTimed.length > 0) {
 		throw new CanhazgpuError('failed', `${gpuList(result.notTimed)}: held by a running job or another connection`, {
@@ -29,7 +39,7 @@ async function extendOther({world, requester}: Call, id: string, seconds: number
 		throw gone('That reservation');
 	}
 
-	return result;
+	return {...result, seconds};
 }
 
 export const renew = defineTool({
@@ -47,15 +57,12 @@ export const renew = defineTool({
 	isReadOnly: false,
 	async call(call, {duration, lease_id: id}) {
 		const {world, requester, held} = call;
-		const seconds = await durationOf(call, duration);
-		const extended: Array<ExtendResult['extended'][number]> = [];
+		const asked = duration === undefined ? undefined : parseDuration(duration, 'duration');
+		const renewals: Renewal[] = [];
 		const problems: CanhazgpuError[] = [];
-		let now = 0;
 		for (const each of meantIds(held, id)) {
 			try {
-				const result = (await held.renew(world, requester, each, seconds)) ?? (await extendOther(call, each, seconds));
-				extended.push(...result.extended);
-				({now} = result);
+				renewals.push((await held.renew(world, requester, each, asked)) ?? (await extendOther(call, each, asked)));
 			} catch (error) {
 				if (!(error instanceof CanhazgpuError)) {
 					throw error;
@@ -66,12 +73,19 @@ export const renew = defineTool({
 			}
 		}
 
-		if (extended.length === 0 && problems.length > 0) {
+		if (renewals.length === 0 && problems.length > 0) {
 			throw problems[0]!;
 		}
 
-		const renewed = `Renewed ${partsOfHoldings(extended)} until ${longDuration(seconds)} from now.`;
+		const renewed = Map.groupBy(renewals, ({seconds}) => seconds)
+			.entries()
+			.map(([seconds, group]) => {
+				const parts = partsOfHoldings(group.flatMap(({extended}) => extended));
+				return `Renewed ${parts} until ${longDuration(seconds)} from now.`;
+			});
+		const extended = renewals.flatMap((renewal) => renewal.extended);
+		const now = renewals.at(-1)?.now ?? 0;
 		const others = [...new Set(problems.map(({message}) => `Not renewed: ${sanitize(message)}.`))];
-		return {json: extendJson(extended, undefined, now), words: [renewed, ...others].join(' ')};
+		return {json: extendJson(extended, undefined, now), words: [...renewed, ...others].join(' ')};
 	},
 });

@@ -32,7 +32,7 @@ function tenureOf({world}: Call, durationSeconds: number, isDetached: boolean): 
 	return {type: 'run', timeLimitSeconds: durationSeconds, holder};
 }
 
-const noGrant = ({reason}: GaveUp): CanhazgpuError =>
+const noGrant = ({reason, isUnsure}: GaveUp): CanhazgpuError =>
 	new CanhazgpuError(
 		'unavailable',
 		reason === 'timeout'
@@ -40,7 +40,12 @@ const noGrant = ({reason}: GaveUp): CanhazgpuError =>
 			: reason === 'removed'
 				? 'Somebody removed this request from the queue'
 				: 'The wait was cancelled',
-		{hint: 'Nothing is held. To wait again, call gpu_reserve again, perhaps with more wait_seconds.'},
+		{
+			hint:
+				isUnsure === true
+					? 'The store cannot be reached. Once it is back, this request leaves the queue and releases the GPUs that it got. Then call gpu_reserve again.'
+					: 'Nothing is held. To wait again, call gpu_reserve again, perhaps with more wait_seconds.',
+		},
 	);
 
 /** Replaces Slurm's advice if the GPUs are not free, because that advice is for the command line. */
@@ -84,7 +89,7 @@ export const reserve = defineTool({
 	output: 'reserve',
 	isReadOnly: false,
 	async call(call, {duration, note, wait_seconds: waitSeconds, detached, ...wanted}) {
-		const {world, requester, via, held, signal, progress, failed} = call;
+		const {world, requester, via, held, signal, connectionEnd, progress, failed} = call;
 		const durationSeconds = await durationOf(call, duration);
 		const request: AcquireRequest = {
 			requester,
@@ -95,7 +100,7 @@ export const reserve = defineTool({
 		};
 		const answer = await unlessSlurmRefuses(
 			world,
-			acquire(world, request, {waitSeconds, signal, onProgress: progress, failed}),
+			acquire(world, request, {waitSeconds, signal, leaveUntil: connectionEnd, onProgress: progress, failed}),
 		);
 		if (answer.kind === 'gave-up') {
 			throw noGrant(answer);

@@ -133,6 +133,7 @@ export function createActor({world: open, requester: whoAsks, jobs, monotonicMs,
 				const got = await acquire(world, request, {
 					waitSeconds: undefined,
 					signal: ended.signal,
+					leaveUntil: ended.signal,
 					onProgress(progress) {
 						isWaiting = true;
 						answer.resolve({words: progressText(progress), gpus: []});

@@ -1,4 +1,4 @@
-import {CanhazgpuError, withFallback} from '../../../errors.js';
+import {CanhazgpuError, isTransient, withFallback} from '../../../errors.js';
 import type {World} from '../../model/ports.js';
 import type {Observation} from '../../model/types.js';
 import type {Refusal} from '../../rules/grants/newcomer-grant.js';
@@ -7,6 +7,7 @@ import {acquireNow, acquireOrRefuse, createFreshScan} from '../acquire-now.js';
 import {withoutLimits} from '../limits.js';
 import {release} from '../reservations.js';
 import type {EngineWorld, GaveUp, WaitOptions} from '../engine.js';
+import {quitLater} from './leave-queue.js';
 import {Waiter} from './waiter.js';
 
 /** Grants GPUs now. Returns undefined if conflicts lasted too long, so that the caller can join the queue instead. */
@@ -37,9 +38,24 @@ export async function acquire(
 		return world.engine.acquire(withoutLimits(request), options);
 	}
 
+	const {requester} = request;
+	const {leaseId = world.clock.uuid(), entryId = world.clock.uuid()} = options;
+	const leaveLater = (reason: GaveUp['reason']): void => {
+		void quitLater(world, requester, {id: entryId, leaseId, account: requester.account, reason}, options);
+	};
+
 	try {
-		return await acquireHere(world, request, options);
+		const answer = await acquireHere(world, request, options, {leaseId, entryId});
+		if (answer.kind === 'gave-up' && answer.isUnsure === true) {
+			leaveLater(answer.reason);
+		}
+
+		return answer;
 	} catch (error) {
+		if (isTransient(error)) {
+			leaveLater('aborted');
+		}
+
 		// The user canceled the request during the first scan, before it joined the queue.
 		if (error === options.signal.reason) {
 			return {kind: 'gave-up', reason: 'aborted'};
@@ -53,8 +69,9 @@ async function acquireHere(
 	world: World,
 	request: AcquireRequest,
 	options: WaitOptions,
+	{leaseId, entryId}: {readonly leaseId: string; readonly entryId: string},
 ): Promise<Grant | Refusal | GaveUp> {
-	const {waitSeconds = Infinity, leaseId = world.clock.uuid()} = options;
+	const {waitSeconds = Infinity} = options;
 	const isNowOrNever = waitSeconds === 0;
 	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
 	const scan = createFreshScan(world, deadlineMs, options.signal);
@@ -86,7 +103,7 @@ async function acquireHere(
 
 	const answer = isAnswered
 		? first
-		: await new Waiter({world, request, options, leaseId, scan: observeToWait, deadlineMs}).wait();
+		: await new Waiter({world, request, options, leaseId, entryId, scan: observeToWait, deadlineMs}).wait();
 	if (answer.kind === 'granted' && options.signal.aborted) {
 		await release(world, request.requester, {by: 'lease', leaseId});
 		return {kind: 'gave-up', reason: 'aborted'};

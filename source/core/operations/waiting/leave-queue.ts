@@ -5,10 +5,15 @@ import type {World} from '../../model/ports.js';
 import {emptyPlan} from '../../model/plan.js';
 import {holdingsOf, planLeave} from '../../rules/queue/queue.js';
 import type {Requester} from '../../model/types.js';
-import type {EngineWorld, LeaveResult, GaveUp} from '../engine.js';
+import type {EngineWorld, LeaveResult, GaveUp, WaitOptions} from '../engine.js';
+import {release} from '../reservations.js';
 import {transact} from '../transact.js';
 import type {Grant, Tenure} from '../../rules/request/request.js';
 import {grantIn} from '../acquire-now.js';
+import {createWakeSignal} from './wake-signal.js';
+
+/** Average time in ms between attempts to leave the queue while the store is unreachable. */
+const retryMs = 1000;
 
 type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 
@@ -90,9 +95,50 @@ export async function quitQueue(
 			throw error;
 		}
 
-		// The store is unreachable. After this process has ended, the next command that reads the pool removes the entry. A process that repeats the
-		// request instead gives the same entry id again.
+		// The store is unreachable. After this process has ended, the next command that reads the pool removes the entry. A process that goes on
+		// calls `quitLater`, or repeats the request with the same entry id.
 		return {...gaveUp, isUnsure: true};
+	}
+}
+
+/**
+Leaves the queue once the store can be reached again. Releases a grant of the last moment, because nobody waits for the grant any more. Without
+`leaveUntil`, does nothing.
+*/
+export async function quitLater(
+	world: World,
+	requester: Requester,
+	quit: QuitOptions,
+	{leaveUntil = AbortSignal.abort(), failed}: Pick<WaitOptions, 'leaveUntil' | 'failed'>,
+): Promise<void> {
+	const {clock} = world;
+	const wakeSignal = createWakeSignal();
+	for (;;) {
+		await wakeSignal.wait(clock, retryMs * (0.5 + clock.random()), leaveUntil);
+		if (leaveUntil.aborted) {
+			return;
+		}
+
+		try {
+			const end = await quitQueue(world, quit);
+			if (end.kind === 'granted') {
+				await release(world, requester, {by: 'lease', leaseId: quit.leaseId});
+				return;
+			}
+
+			if (end.isUnsure !== true) {
+				return;
+			}
+		} catch (error) {
+			if (!isTransient(error)) {
+				// After the abort, the store may be closed.
+				if (!leaveUntil.aborted) {
+					failed?.(error);
+				}
+
+				return;
+			}
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ type WaiterOptions = {
 	readonly request: AcquireRequest;
 	readonly options: WaitOptions;
 	readonly leaseId: string;
+	readonly entryId: string;
 	readonly scan: () => Promise<Observation>;
 	readonly deadlineMs: number;
 };
@@ -76,7 +77,7 @@ export class Waiter {
 	#lastProgress: Progress | undefined;
 	#tenure: Tenure | undefined;
 
-	constructor({world, request, options, leaseId, scan, deadlineMs}: WaiterOptions) {
+	constructor({world, request, options, leaseId, entryId, scan, deadlineMs}: WaiterOptions) {
 		this.#world = world;
 		this.#request = request;
 		this.#options = options;
@@ -84,7 +85,7 @@ export class Waiter {
 		this.#scan = scan;
 		this.#readLinks = createLinkReader(world);
 		this.#deadlineMs = deadlineMs;
-		this.#entryId = options.entryId ?? world.clock.uuid();
+		this.#entryId = entryId;
 		this.#recordAlerts = createAlertRecorder(world);
 		this.#idleWatch = createIdleWatch({
 			world,
@@ -96,7 +97,7 @@ export class Waiter {
 		});
 	}
 
-	/** Joins the queue and waits. After the wait, the request has no entry and holds no GPU without a grant, no matter how the wait ended. */
+	/** Joins the queue and waits. After the wait, the request has no entry and holds no GPU without a grant, unless the store is unreachable. */
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
 		const {signal} = this.#options;

@@ -33,6 +33,29 @@ export function agentDefaultSeconds(snapshot: StoredPolicy, mostSeconds = Infini
 	return Math.min(usualAgentSeconds, ofAgents === 'off' ? Infinity : ofAgents, mostSeconds);
 }
 
+/**
+Returns how many seconds from now an agent's reservation ends if a renewal names no duration: as for a new reservation, or at the longest allowed
+time since its start. Throws `impossible` if that time is over.
+*/
+export function agentRenewalSeconds(
+	snapshot: StoredPolicy & Pick<Snapshot, 'now'>,
+	leases: ReadonlyArray<Pick<Lease, 'via' | 'startTime'>>,
+	mostSeconds?: number,
+): number {
+	const ofAgents = policyValue(snapshot, 'agents.max-duration');
+	const most = ofAgents === 'off' ? longestAgentSeconds : Math.min(ofAgents, longestAgentSeconds);
+	const lastEnd = Math.min(
+		...leases.filter((lease) => isOfAgent(lease)).map(({startTime}) => Math.floor(startTime + most)),
+	);
+	if (lastEnd <= snapshot.now) {
+		throw new CanhazgpuError('impossible', 'This reservation has lasted as long as the policy allows for agents', {
+			hint: 'The policy of this pool sets this limit (agents.max-duration). Release the GPUs and reserve again.',
+		});
+	}
+
+	return Math.min(agentDefaultSeconds(snapshot, mostSeconds), lastEnd - snapshot.now);
+}
+
 function checkPolicyKnown(snapshot: StoredPolicy): void {
 	const doubt = policyDoubtOf(snapshot, ['agents.max-gpus', 'agents.max-duration']);
 	if (doubt !== undefined) {

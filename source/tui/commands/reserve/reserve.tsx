@@ -86,6 +86,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 				{
 					waitSeconds: undefined,
 					signal,
+					leaveUntil: signal,
 					onProgress(progress) {
 						onWaiting(progressText(progress, false));
 					},

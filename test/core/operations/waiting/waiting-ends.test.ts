@@ -25,12 +25,14 @@ const wait = async (
 		onProgress = () => undefined,
 		waitSeconds,
 		signal = new AbortController().signal,
+		leaveUntil,
 	}: {
 		readonly onProgress?: (progress: Progress) => void;
 		readonly waitSeconds?: number;
 		readonly signal?: AbortSignal;
+		readonly leaveUntil?: AbortSignal;
 	} = {},
-) => acquire(world, request, {waitSeconds, signal, onProgress});
+) => acquire(world, request, {waitSeconds, signal, leaveUntil, onProgress});
 
 const ownersOf = async (world: TestWorld) => (await readStatus(world)).rows.map(({owner}) => owner);
 
@@ -49,6 +51,35 @@ const losingGrants =
 			return outcome;
 		},
 	});
+
+/** Returns a world with one GPU, whose store can be made unreachable. */
+async function createFailingWorld(
+	wrapInside: (setAway: (value: boolean) => void) => (store: Store) => Store = () => (store) => store,
+) {
+	let isAway = false;
+	const setAway = (value: boolean): void => {
+		isAway = value;
+	};
+
+	const failing =
+		<Parameters extends readonly unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>
+		async (...parameters: Parameters): Promise<Result> => {
+			if (isAway) {
+				throw unreachable();
+			}
+
+			return work(...parameters);
+		};
+
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap(store) {
+			const inside = wrapInside(setAway)(store);
+			return {...inside, read: failing(inside.read), commit: failing(inside.commit)};
+		},
+	});
+	return {world, setAway};
+}
 
 test('a request joins the queue while the Go canhazgpu holds its lock for a long time', async () => {
 	const world = await createTestWorld({gpuCount: 1});
@@ -121,29 +152,68 @@ test('a waiting request reports the grant at its time limit if the answer to the
 });
 
 test('a request whose wait ends while the store is down does not claim to have left the queue', async () => {
-	let isAway = false;
-	const failing =
-		<Parameters extends readonly unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>
-		async (...parameters: Parameters): Promise<Result> => {
-			if (isAway) {
-				throw unreachable();
-			}
-
-			return work(...parameters);
-		};
-
-	const world = await createTestWorld({
-		gpuCount: 1,
-		wrap: (store) => ({...store, read: failing(store.read), commit: failing(store.commit)}),
-	});
+	const {world, setAway} = await createFailingWorld();
 	await hold(world, 5000);
 	const answer = await wait(world, {
 		waitSeconds: 60,
 		onProgress() {
-			isAway = true;
+			setAway(true);
 		},
 	});
 	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout', isUnsure: true});
+});
+
+/** Lets time pass in which background work runs. */
+const letPass = async ({clock}: TestWorld, seconds: number): Promise<void> => {
+	for (let index = 0; index < seconds * 10; index++) {
+		await clock.sleep(100);
+	}
+};
+
+test('a request whose wait ends while the store is down leaves the queue when the store is back, until its process ends', async () => {
+	for (const isEnded of [false, true]) {
+		const {world, setAway} = await createFailingWorld();
+		await hold(world, 5000);
+		const process = new AbortController();
+		const answer = await wait(world, {
+			waitSeconds: 60,
+			leaveUntil: process.signal,
+			onProgress() {
+				setAway(true);
+			},
+		});
+		expect(answer).toMatchObject({isUnsure: true});
+		await letPass(world, 5);
+		expect(world.memory.state.queue).toHaveLength(1);
+		if (isEnded) {
+			process.abort();
+		}
+
+		setAway(false);
+		await letPass(world, 5);
+		expect(world.memory.state.queue).toHaveLength(isEnded ? 1 : 0);
+		process.abort();
+	}
+});
+
+test('a canceled request releases a grant whose answer was lost when the store is back', async () => {
+	const controller = new AbortController();
+	const process = new AbortController();
+	const {world, setAway} = await createFailingWorld((setAway) =>
+		losingGrants(() => {
+			controller.abort();
+			setAway(true);
+		}),
+	);
+	await hold(world, 50);
+	const answer = await wait(world, {signal: controller.signal, leaveUntil: process.signal});
+	expect(answer).toEqual({kind: 'gave-up', reason: 'aborted', isUnsure: true});
+	await letPass(world, 5);
+	setAway(false);
+	expect(await ownersOf(world)).toEqual(['bob']);
+	await letPass(world, 5);
+	expect(await ownersOf(world)).toEqual([undefined]);
+	process.abort();
 });
 
 test('a request that is canceled during its first scan ends at once without joining the queue', async () => {
