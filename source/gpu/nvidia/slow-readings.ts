@@ -35,8 +35,8 @@ export const withLogged = (gpus: readonly GpuReading[], problems: LoggedProblems
 		? {gpus, lacksKernelLog: true}
 		: {gpus: gpus.map((gpu) => addProblems(gpu, problems.get(gpu.pciBusId ?? '')))};
 
-/** Reading the log usually takes milliseconds, but up to a second on a busy machine. A lower limit would hide broken GPUs. */
-const logTimeoutMs = 2000;
+/** Reading the log usually takes milliseconds, but more than two seconds on a very busy machine. A lower limit would hide broken GPUs. */
+const logTimeoutMs = 5000;
 
 /** Minimum interval between reads of the log, because waiting requests scan often. Without permission to read the log, the interval is far longer. */
 const freshMs = 5000;
