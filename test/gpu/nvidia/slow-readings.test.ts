@@ -3,9 +3,9 @@ import {createSlowReadings} from '../../../source/gpu/nvidia/slow-readings.js';
 import {idleReading} from '../../_helpers/world.js';
 
 test('a scan says whether the kernel log could be read', async () => {
-	const readWith = async (exitCode: number) => {
+	const readWith = async (exitCode: number, stderr: string) => {
 		const readings = createSlowReadings({
-			run: async () => ({stdout: '', stderr: '', exitCode}),
+			run: async () => ({stdout: '', stderr, exitCode}),
 			monotonicMs: () => 0,
 			timeLimitMs: () => 1000,
 			uptimeSeconds: () => 100,
@@ -15,6 +15,6 @@ test('a scan says whether the kernel log could be read', async () => {
 		return readings.begin({command: 'nvidia-smi', signal, isHanging: () => false})([idleReading(0)]);
 	};
 
-	expect(await readWith(0)).toEqual({gpus: [idleReading(0)]});
-	expect(await readWith(1)).toEqual({gpus: [idleReading(0)], lacksKernelLog: true});
+	expect(await readWith(0, '')).toEqual({gpus: [idleReading(0)]});
+	expect(await readWith(1, 'Operation not permitted')).toEqual({gpus: [idleReading(0)], lacksKernelLog: true});
 });
