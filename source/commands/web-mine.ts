@@ -3,6 +3,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
+import {wantedText} from '../format/queue/waiting-progress.js';
 import {eventTime} from '../format/text/days.js';
 import {shellCommand} from '../format/text/shell.js';
 import {sanitize} from '../format/text/text.js';
@@ -79,6 +80,10 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			jobs: createOwnJobs(app),
 			served(request, grant) {
 				void remindOfGrant(app, request, grant);
+			},
+			left(request, {message, hint}) {
+				const reason = [message, hint].filter((words) => words !== undefined).join('. ');
+				app.remark(`Your request for ${wantedText(request)} has left the queue: ${sanitize(reason)}`);
 			},
 			opened() {
 				const now = Date.now() / 1000;

@@ -192,6 +192,25 @@ test('web --mine grants GPUs to the queue entries that its page has made', async
 	);
 });
 
+test('web --mine says why a request has left the queue without GPUs', async () => {
+	const small = await createEmbeddedBox(2);
+	const place = createRuntimeDirectory();
+	const server = await startMine(small, place.directory);
+	onTestFinished(async () => {
+		await server.end('SIGKILL');
+		small.remove();
+		place.remove();
+	});
+	const {act} = await signIn(server);
+	await small.run('reserve --gpus 1 --duration 1h');
+	const joined = (await act('join', {count: 2, duration: '1h'})).json();
+	const entries = JSON.parse((await small.run('queue --json')).stdout) as Readonly<Record<'entries', readonly Entry[]>>;
+	expect(joined['entry_id']).toBe(entries.entries[0]!['id']);
+	expect(await small.run('admin --gpus 1 --provider fake --force')).toMatchObject({exitCode: 0});
+	await expect.poll(server.stderr).toMatch(/Your request for 2 GPUs has left the queue: .*\n/v);
+	expect(server.stderr()).not.toMatch(/bug|CanhazgpuError/v);
+});
+
 test('web --mine undoes a release once, with the same end and note, unless somebody else has the GPU', async () => {
 	await page.act('reserve', {gpus: [1, 2], duration: '1h', note: 'kept'});
 	const [, before] = await gpus();

@@ -285,6 +285,13 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await fill({Needs: '3g.40gb', Note: 'next'});
 		await page.keyboard.press('Enter');
 		await doneOf(page).getByText('position 1 of 1').waitFor();
+		// The line about the wait ends with the wait.
+		await page.locator('#queue').getByText('next').waitFor();
+		const {entries} = JSON.parse((await own.run('queue --json', environment)).stdout) as {
+			readonly entries: ReadonlyArray<{readonly id: string}>;
+		};
+		await own.run(['queue', '--leave', entries[0]!.id], environment);
+		await doneOf(page).getByText('Your request has left the queue').waitFor();
 		expect(problems.filter((words) => !/status of 4(?:00|09)/v.test(words))).toEqual([]);
 	});
 
