@@ -1,4 +1,5 @@
 /** `web --mine`: a dashboard that can make changes as this account, on a private socket. */
+import {lstatSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
@@ -55,6 +56,8 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 	const socketPath = path.join(directory, 'web.sock');
 	const admits = await app.loadCallerCheck();
 	const canAsk = process.stdin.isTTY;
+	const socketInode = (): number | undefined => lstatSync(socketPath, {throwIfNoEntry: false})?.ino;
+	let inode: number | undefined;
 	let newLink: (() => string) | undefined;
 	const printLink = (): void => {
 		app.print(`\n  http://localhost:${port}/#token=${newLink!()}\n`);
@@ -62,6 +65,14 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 
 	const stop = onEnter(() => {
 		if (newLink === undefined) {
+			return;
+		}
+
+		// Systemd deletes XDG_RUNTIME_DIR when the account logs out, unless it may linger.
+		if (socketInode() !== inode) {
+			app.remark(
+				`The socket of this dashboard has been deleted, so no link works any more: ${socketPath}\nPress Ctrl-C and start canhazgpu web --mine again. See canhazgpu help web.`,
+			);
 			return;
 		}
 
@@ -93,6 +104,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			},
 			ready(makeLink) {
 				newLink = makeLink;
+				inode = socketInode();
 				const tunnel = shellCommand(['ssh', '-L', `${port}:${socketPath}`, `${host.account.name}@${host.hostname}`]);
 				app.print(
 					`Your private dashboard, which acts as ${sanitize(host.account.name)}. On your own computer, run:\n\n  ${tunnel}\n\nThen open this link there within 10 minutes (it works once):`,

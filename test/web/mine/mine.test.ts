@@ -1,7 +1,8 @@
-import {lstatSync} from 'node:fs';
+import {lstatSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {askSocket, createRuntimeDirectory, signIn, startMine, type Mine} from './_mine.js';
 
 let box: Box;
@@ -255,6 +256,25 @@ test('a second web --mine is refused, and a new web --mine replaces the socket o
 	expect((await askSocket(next.socketPath, '/api/mine')).status).toBe(200);
 	expect(await next.end('SIGTERM')).toBe(0);
 	expect(lstatSync(next.socketPath, {throwIfNoEntry: false})).toBeUndefined();
+});
+
+test('web --mine prints no link after its socket has been deleted', async () => {
+	const place = createRuntimeDirectory();
+	onTestFinished(place.remove);
+	const terminal = openTerminal(starter, [...starterText, 'web', '--mine'], {
+		cwd: box.home,
+		environment: {...box.environment, XDG_RUNTIME_DIR: place.directory},
+	});
+	onTestFinished(terminal.close);
+	await terminal.waitFor('Press Enter for another link');
+	terminal.write('\r');
+	await terminal.waitFor('Another link, which works once within 10 minutes');
+	const before = terminal.mark();
+	rmSync(path.join(place.directory, 'canhazgpu'), {recursive: true});
+	terminal.write('\r');
+	await terminal.waitFor('has been deleted, so no link works any more');
+	expect(terminal.rawSince(before)).toContain('start canhazgpu web --mine again');
+	expect(terminal.rawSince(before)).not.toContain('#token=');
 });
 
 test('web --mine --host with a public address exits with 2', async () => {
