@@ -206,6 +206,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 					liveView,
 					userSeconds: countUserSeconds(liveView, clock.monotonicMs),
 					streams: streams.count,
+					hasPool: pool.isExpected,
 					version: options.version,
 				}),
 				use,
