@@ -65,7 +65,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		expect(await dialogOf(page).locator('code').textContent()).toBe('canhazgpu extend --gpu-ids 0,1 --keep 2h');
 		await dialogOf(page).getByLabel('Keep for').fill('13h');
 		await page.keyboard.press('Enter');
-		await dialogOf(page).getByRole('alert').getByText('can be 12h at most').waitFor();
+		await dialogOf(page).getByRole('alert').getByText('can be at most 12h').waitFor();
 		await dialogOf(page).getByLabel('Keep for').fill('3h');
 		await page.keyboard.press('Enter');
 		await doneOf(page).getByText('Kept GPUs 0,1 for 3h').waitFor();
