@@ -1,8 +1,10 @@
 /** `web --mine`: a dashboard that can make changes as this account, on a private socket. */
+import {lstatSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
+import {wantedText} from '../format/queue/waiting-progress.js';
 import {eventTime} from '../format/text/days.js';
 import {shellCommand} from '../format/text/shell.js';
 import {sanitize} from '../format/text/text.js';
@@ -54,6 +56,8 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 	const socketPath = path.join(directory, 'web.sock');
 	const admits = await app.loadCallerCheck();
 	const canAsk = process.stdin.isTTY;
+	const socketInode = (): number | undefined => lstatSync(socketPath, {throwIfNoEntry: false})?.ino;
+	let inode: number | undefined;
 	let newLink: (() => string) | undefined;
 	const printLink = (): void => {
 		app.print(`\n  http://localhost:${port}/#token=${newLink!()}\n`);
@@ -61,6 +65,14 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 
 	const stop = onEnter(() => {
 		if (newLink === undefined) {
+			return;
+		}
+
+		// Systemd deletes XDG_RUNTIME_DIR when the account logs out, unless it may linger.
+		if (socketInode() !== inode) {
+			app.remark(
+				`The socket of this dashboard has been deleted, so no link works any more: ${socketPath}\nPress Ctrl-C and start canhazgpu web --mine again. See canhazgpu help web.`,
+			);
 			return;
 		}
 
@@ -80,6 +92,10 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			served(request, grant) {
 				void remindOfGrant(app, request, grant);
 			},
+			left(request, {message, hint}) {
+				const reason = [message, hint].filter((words) => words !== undefined).join('. ');
+				app.remark(`Your request for ${wantedText(request)} has left the queue: ${sanitize(reason)}`);
+			},
 			opened() {
 				const now = Date.now() / 1000;
 				app.remark(
@@ -88,6 +104,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			},
 			ready(makeLink) {
 				newLink = makeLink;
+				inode = socketInode();
 				const tunnel = shellCommand(['ssh', '-L', `${port}:${socketPath}`, `${host.account.name}@${host.hostname}`]);
 				app.print(
 					`Your private dashboard, which acts as ${sanitize(host.account.name)}. On your own computer, run:\n\n  ${tunnel}\n\nThen open this link there within 10 minutes (it works once):`,

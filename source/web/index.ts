@@ -40,6 +40,7 @@ export type MineAddress = {
 	readonly requester: ActorOptions['requester'];
 	readonly jobs: ActorOptions['jobs'];
 	readonly served: ActorOptions['served'];
+	readonly left: ActorOptions['left'];
 	readonly opened: () => void;
 	/** Called when the server can answer requests. `newLink` creates a sign-in link to the page. */
 	readonly ready: (newLink: () => string) => void;
@@ -171,6 +172,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 				jobs: mine.jobs,
 				monotonicMs: clock.monotonicMs,
 				served: mine.served,
+				left: mine.left,
 				failed: options.complain,
 			});
 		if (actor !== undefined) {
@@ -204,6 +206,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 					liveView,
 					userSeconds: countUserSeconds(liveView, clock.monotonicMs),
 					streams: streams.count,
+					hasPool: pool.isExpected,
 					version: options.version,
 				}),
 				use,

@@ -389,6 +389,7 @@ async function serve(word: (field: string) => string) {
 			liveView,
 			userSeconds: () => new Map([[word('user'), {reserved: 1, idle: 1}]]),
 			streams: streams.count,
+			hasPool: () => true,
 			version: word('version'),
 		}),
 		use: createUtilizationRecorder(),

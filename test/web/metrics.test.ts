@@ -102,6 +102,30 @@ slowTest('metrics record a wait in the queue when the wait ends', async () => {
 	expect(await figure('grant_wait_seconds_sum')).toBeGreaterThan(1);
 });
 
+test('store_up and scan_up are omitted while this host has no pool', async () => {
+	const world = await createLiveWorld(1);
+	const liveView = startLiveView(
+		world,
+		liveViewOptions((error) => {
+			throw error;
+		}),
+	);
+	onTestFinished(liveView.stop);
+	let hasPool = false;
+	const metrics = createMetrics({
+		liveView,
+		userSeconds: () => new Map(),
+		streams: () => 0,
+		hasPool: () => hasPool,
+		version: '1',
+	});
+	const up = async () => (await metrics.text()).match(/^canhazgpu_(?:store|scan)_up .*$/gmv);
+	expect(await up()).toBeNull();
+	hasPool = true;
+	await eventually(() => liveView.current().observation !== undefined && liveView.current().rows.length === 1);
+	expect(await up()).toEqual(['canhazgpu_store_up 1', 'canhazgpu_scan_up 1']);
+});
+
 test('metrics of a share include its requested memory, its used memory and its overuse', async () => {
 	const world = await createLiveWorld(2);
 	world.see(() =>
@@ -136,7 +160,13 @@ test('metrics of a share include its requested memory, its used memory and its o
 		}),
 	);
 	onTestFinished(liveView.stop);
-	const metrics = createMetrics({liveView, userSeconds: () => new Map(), streams: () => 0, version: '1'});
+	const metrics = createMetrics({
+		liveView,
+		userSeconds: () => new Map(),
+		streams: () => 0,
+		hasPool: () => true,
+		version: '1',
+	});
 	await eventually(() => liveView.current().observation !== undefined && liveView.current().rows.length === 2);
 	const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('canhazgpu_gpu_share'));
 	const ann = String.raw`{gpu="0",user="ann\"",label="team",type="run",lease="a"}`;

@@ -8,6 +8,7 @@ import {jobWith, remoteWith, rowWith} from '../../source/web/api/commands.js';
 import {job, listOf} from '../core/rules/jobs/_jobs.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {isLoopback} from '../../source/commands/web.js';
+import type {AuditEntry} from '../../source/core/model/types.js';
 import {createNextRead, startLiveView, type LiveView} from '../../source/core/live/live-view.js';
 import type {RemoteHosts} from '../../source/web/api/hosts.js';
 import {createEncoder} from '../../source/web/api/live-json.js';
@@ -225,6 +226,26 @@ test('each message on a stream, except a heartbeat, has a unique id', async () =
 	const ids = messages.flatMap(({id}) => id ?? []);
 	expect(ids.length).toBeGreaterThanOrEqual(4);
 	expect([...new Set(ids)].toSorted((a, b) => a - b)).toEqual(ids);
+});
+
+test('a stream sends each event once, even if the store comes back without the newest events', async () => {
+	const {liveView} = await livePicture();
+	const state = (...ids: readonly number[]) => ({
+		...liveView.current(),
+		events: ids.map((id): AuditEntry => ({id: String(id), time: id, kind: 'granted', account: 'alice', gpus: [0]})),
+	});
+	const encoder = createEncoder(state(1, 2, 3), about, 'full');
+	const sent = (...ids: readonly number[]) => {
+		const {events} = JSON.parse(encoder.change(state(...ids)) ?? '{}') as {
+			readonly events?: ReadonlyArray<{readonly id: string}>;
+		};
+		return events?.map(({id}) => Number(id));
+	};
+
+	expect(sent(2, 3, 4)).toEqual([4]);
+	expect(sent(1, 2, 3)).toBeUndefined();
+	expect(sent(2, 3, 5)).toEqual([5]);
+	expect(sent(6, 7)).toEqual([6, 7]);
 });
 
 test('simultaneous requests for the same report share one report', async () => {

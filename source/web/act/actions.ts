@@ -25,6 +25,8 @@ import {secondsOf, type ActName, type ActRequests} from './requests.js';
 export type Done = {
 	readonly words: string;
 	readonly gpus: readonly number[];
+	/** The id of the queue entry of a request that waits. */
+	readonly entry_id?: string;
 	/** Set if the release can be undone: the id for the undo request, and for how many seconds it is accepted. */
 	readonly undo?: {readonly id: string; readonly seconds: number};
 };
@@ -36,6 +38,9 @@ export type ActorOptions = {
 	readonly jobs: OwnJobs;
 	readonly monotonicMs: () => number;
 	readonly served: (request: AcquireRequest, grant: Grant) => void;
+	/** Called with the reason why a request has left the queue without GPUs. */
+	readonly left: (request: AcquireRequest, reason: CanhazgpuError) => void;
+	/** Called with an error that is a bug. */
 	readonly failed: (error: unknown) => void;
 };
 
@@ -93,7 +98,15 @@ const granted = (grant: Grant, {need, tenure: {durationSeconds}}: ReserveRequest
 	gpus: grant.gpus,
 });
 
-export function createActor({world: open, requester: whoAsks, jobs, monotonicMs, served, failed}: ActorOptions): Actor {
+export function createActor({
+	world: open,
+	requester: whoAsks,
+	jobs,
+	monotonicMs,
+	served,
+	left,
+	failed,
+}: ActorOptions): Actor {
 	const undoable = new Map<string, {readonly released: readonly Released[]; readonly untilMs: number}>();
 	const ended = new AbortController();
 	const waits = new Set<Promise<void>>();
@@ -128,17 +141,23 @@ export function createActor({world: open, requester: whoAsks, jobs, monotonicMs,
 
 		const answer = Promise.withResolvers<Done>();
 		let isWaiting = false;
+		const entryId = world.clock.uuid();
 		const wait = async (): Promise<void> => {
 			try {
 				const got = await acquire(world, request, {
 					waitSeconds: undefined,
 					signal: ended.signal,
 					leaveUntil: ended.signal,
+					entryId,
 					onProgress(progress) {
 						isWaiting = true;
-						answer.resolve({words: progressText(progress), gpus: []});
+						answer.resolve({words: progressText(progress), gpus: [], entry_id: entryId});
 					},
-					failed,
+					failed(error) {
+						if (!(error instanceof CanhazgpuError)) {
+							failed(error);
+						}
+					},
 				});
 				if (got.kind === 'granted') {
 					if (isWaiting) {
@@ -150,7 +169,9 @@ export function createActor({world: open, requester: whoAsks, jobs, monotonicMs,
 					answer.reject(new CanhazgpuError('unavailable', 'The request has left the queue'));
 				}
 			} catch (error) {
-				if (isWaiting) {
+				if (isWaiting && error instanceof CanhazgpuError) {
+					left(request, error);
+				} else if (isWaiting) {
 					failed(error);
 				}
 

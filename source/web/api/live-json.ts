@@ -59,9 +59,11 @@ const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string]
 	apiJson(events.map((event) => eventJson(event))),
 ];
 
-/** Returns the events that are newer than `last`. Returns all events if `events` no longer contains `last`. */
-const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined): readonly AuditEntry[] =>
-	events.slice(events.findIndex(({id}) => id === last?.id) + 1);
+/** Returns the events after the newest one in `before`. The newest events of `before` can be missing if the store came back with older data. */
+function newEvents(events: readonly AuditEntry[], before: readonly AuditEntry[]): readonly AuditEntry[] {
+	const known = new Set(before.map(({id}) => id));
+	return events.slice(events.findLastIndex(({id}) => known.has(id)) + 1);
+}
 
 function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 	const loss = snapshot && recentLoss(snapshot);
@@ -171,7 +173,7 @@ export function createEncoder(first: LiveState, about: () => About, commands: Sh
 		change(liveView) {
 			const before = parts;
 			const countBefore = rows.length;
-			const added = newEvents(liveView.events, events.at(-1));
+			const added = newEvents(liveView.events, events);
 			parts = partsOf(liveView, about(), commands);
 			({rows, events} = liveView);
 			const changed = [...parts].filter(([name, json]) => before.get(name) !== json);

@@ -36,10 +36,12 @@ type MetricsSources = {
 	readonly liveView: Pick<LiveView, 'current' | 'counts' | 'subscribeToGrants'>;
 	readonly userSeconds: () => ReadonlyMap<string, UserSeconds>;
 	readonly streams: () => number;
+	/** False while this host has no pool and the server shows only other hosts. */
+	readonly hasPool: () => boolean;
 	readonly version: string;
 };
 
-export function createMetrics({liveView: view, userSeconds, streams, version}: MetricsSources): Metrics {
+export function createMetrics({liveView: view, userSeconds, streams, hasPool, version}: MetricsSources): Metrics {
 	const liveView = (): LiveState => view.current();
 	const registry = new Registry();
 	for (const [kind, name, help] of counted) {
@@ -98,6 +100,11 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 				registers: [],
 				collect() {
 					this.reset();
+					if (labelNames.length === 0) {
+						// A reset sets a metric without labels to 0.
+						this.remove();
+					}
+
 					collect((labels, value) => {
 						if (value !== undefined) {
 							this.set(
@@ -124,11 +131,11 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 
 	gauge('store_up', 'Whether the store answers; while it is 0, the other values are old', [], (set) => {
 		const {lost, snapshot} = liveView();
-		set({}, lost === undefined && snapshot !== undefined ? 1 : 0);
+		set({}, hasPool() ? Number(lost === undefined && snapshot !== undefined) : undefined);
 	});
 	gauge('scan_up', 'Whether the GPUs can be read', [], (set) => {
 		const {blind, observation} = liveView();
-		set({}, blind === undefined && observation !== undefined ? 1 : 0);
+		set({}, hasPool() ? Number(blind === undefined && observation !== undefined) : undefined);
 	});
 	gauge('gpu_info', 'The UUID and model of each GPU', ['gpu', 'uuid', 'model'], (set) => {
 		for (const {index, reading: seen} of liveView().rows) {

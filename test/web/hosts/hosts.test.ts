@@ -142,6 +142,30 @@ test('after a host has failed, its last answer and the time of that answer are k
 	expect(world.hosts.known()).toMatchObject([failed]);
 });
 
+test('the end of a reservation on a host with a wrong clock is computed from the remaining time', async () => {
+	// The clock of the host is 20 minutes ahead.
+	const end = new Date(Date.now() + 1_800_000).toISOString();
+	const held = {gpu_id: 0, status: 'IN_USE', remaining_seconds: 600, expiry_time: end, ends_by: end};
+	const hosts = createRemoteHosts({
+		names: ['a'],
+		clock: createVirtualClock(),
+		roundMs: 10_000,
+		broken: fail,
+		ask: async () => [
+			held,
+			{...held, gpu_id: 1, expiry_time: undefined},
+			{...held, gpu_id: 2, remaining_seconds: undefined},
+		],
+	});
+	const answer = await hosts.answer('a');
+	const [manual, job, old] = (answer as {readonly status: readonly RemoteGpu[]}).status;
+	const leftOf = (time: string | undefined): number => Math.round((Date.parse(time!) - Date.now()) / 60_000);
+	expect([manual!.expiry_time, manual!.ends_by, job!.ends_by].map((time) => leftOf(time))).toEqual([10, 10, 10]);
+	expect(job!.expiry_time).toBeUndefined();
+	// An old version sends only the end.
+	expect(leftOf(old!.expiry_time)).toBe(30);
+});
+
 test('host streams send all known answers at once to a page that opens', async () => {
 	const world = createWorld({a: 1, b: 2});
 	const sent: Array<{to: readonly string[]; hosts: readonly Row[]}> = [];

@@ -1,7 +1,8 @@
-import {lstatSync} from 'node:fs';
+import {lstatSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {askSocket, createRuntimeDirectory, signIn, startMine, type Mine} from './_mine.js';
 
 let box: Box;
@@ -192,6 +193,25 @@ test('web --mine grants GPUs to the queue entries that its page has made', async
 	);
 });
 
+test('web --mine says why a request has left the queue without GPUs', async () => {
+	const small = await createEmbeddedBox(2);
+	const place = createRuntimeDirectory();
+	const server = await startMine(small, place.directory);
+	onTestFinished(async () => {
+		await server.end('SIGKILL');
+		small.remove();
+		place.remove();
+	});
+	const {act} = await signIn(server);
+	await small.run('reserve --gpus 1 --duration 1h');
+	const joined = (await act('join', {count: 2, duration: '1h'})).json();
+	const entries = JSON.parse((await small.run('queue --json')).stdout) as Readonly<Record<'entries', readonly Entry[]>>;
+	expect(joined['entry_id']).toBe(entries.entries[0]!['id']);
+	expect(await small.run('admin --gpus 1 --provider fake --force')).toMatchObject({exitCode: 0});
+	await expect.poll(server.stderr).toMatch(/Your request for 2 GPUs has left the queue: .*\n/v);
+	expect(server.stderr()).not.toMatch(/bug|CanhazgpuError/v);
+});
+
 test('web --mine undoes a release once, with the same end and note, unless somebody else has the GPU', async () => {
 	await page.act('reserve', {gpus: [1, 2], duration: '1h', note: 'kept'});
 	const [, before] = await gpus();
@@ -236,6 +256,25 @@ test('a second web --mine is refused, and a new web --mine replaces the socket o
 	expect((await askSocket(next.socketPath, '/api/mine')).status).toBe(200);
 	expect(await next.end('SIGTERM')).toBe(0);
 	expect(lstatSync(next.socketPath, {throwIfNoEntry: false})).toBeUndefined();
+});
+
+test('web --mine prints no link after its socket has been deleted', async () => {
+	const place = createRuntimeDirectory();
+	onTestFinished(place.remove);
+	const terminal = openTerminal(starter, [...starterText, 'web', '--mine'], {
+		cwd: box.home,
+		environment: {...box.environment, XDG_RUNTIME_DIR: place.directory},
+	});
+	onTestFinished(terminal.close);
+	await terminal.waitFor('Press Enter for another link');
+	terminal.write('\r');
+	await terminal.waitFor('Another link, which works once within 10 minutes');
+	const before = terminal.mark();
+	rmSync(path.join(place.directory, 'canhazgpu'), {recursive: true});
+	terminal.write('\r');
+	await terminal.waitFor('has been deleted, so no link works any more');
+	expect(terminal.rawSince(before)).toContain('start canhazgpu web --mine again');
+	expect(terminal.rawSince(before)).not.toContain('#token=');
 });
 
 test('web --mine --host with a public address exits with 2', async () => {

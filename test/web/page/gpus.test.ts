@@ -1,4 +1,6 @@
 /** Pure rules of the page: filtering and grouping GPUs, and shell commands for them. */
+import {execFileSync} from 'node:child_process';
+import process from 'node:process';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {Gpu} from '../../../source/web/page/fields.js';
@@ -106,6 +108,20 @@ test('groupsOf puts each GPU into one group, and all GPUs of a lease together, e
 		['ann', [2]],
 		['Free', [0]],
 	]);
+});
+
+test('shellCommands pass the text of other people on unchanged, locally and over ssh', () => {
+	const hostile = "x$(echo PWNED)'`echo PWNED`; echo '\"";
+	const gpu: Gpu = {gpu_id: 2, state: 'in-use', held_for_queue: hostile};
+	const local = shellCommands(gpu)[0]!.command;
+	const remote = shellCommands(gpu, 'box-2')[0]!.command;
+	const said = 'canhazgpu() { printf \'%s\\n\' "$@"; }\n';
+	// Like ssh, joins the words of the remote command and gives them to a second shell.
+	const ssh = 'ssh() { shift 2; sh -c "$said$*"; }\n';
+	const run = (script: string): string =>
+		execFileSync('sh', ['-c', script], {encoding: 'utf8', env: {...process.env, said}});
+	expect(run(`${said}${local}`)).toBe(`queue\n--leave\n${hostile}\n`);
+	expect(run(`${ssh}${remote}`)).toBe(`queue\n--leave\n${hostile}\n`);
 });
 
 test('shellCommands fit the state of the GPU, and use ssh for another host', () => {

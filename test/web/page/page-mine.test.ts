@@ -65,7 +65,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		expect(await dialogOf(page).locator('code').textContent()).toBe('canhazgpu extend --gpu-ids 0,1 --keep 2h');
 		await dialogOf(page).getByLabel('Keep for').fill('13h');
 		await page.keyboard.press('Enter');
-		await dialogOf(page).getByRole('alert').getByText('can be 12h at most').waitFor();
+		await dialogOf(page).getByRole('alert').getByText('can be at most 12h').waitFor();
 		await dialogOf(page).getByLabel('Keep for').fill('3h');
 		await page.keyboard.press('Enter');
 		await doneOf(page).getByText('Kept GPUs 0,1 for 3h').waitFor();
@@ -285,6 +285,13 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await fill({Needs: '3g.40gb', Note: 'next'});
 		await page.keyboard.press('Enter');
 		await doneOf(page).getByText('position 1 of 1').waitFor();
+		// The line about the wait ends with the wait.
+		await page.locator('#queue').getByText('next').waitFor();
+		const {entries} = JSON.parse((await own.run('queue --json', environment)).stdout) as {
+			readonly entries: ReadonlyArray<{readonly id: string}>;
+		};
+		await own.run(['queue', '--leave', entries[0]!.id], environment);
+		await doneOf(page).getByText('Your request has left the queue').waitFor();
 		expect(problems.filter((words) => !/status of 4(?:00|09)/v.test(words))).toEqual([]);
 	});
 

@@ -11,6 +11,20 @@ import {endSession, readLink, session, act, type Done, type Session} from './ses
 
 const unsureUndoText = 'There was no answer. The GPUs show whether the release was undone.';
 
+const leftText =
+	'Your request has left the queue. The GPUs show whether it was granted. If not, see the events and the terminal of canhazgpu web --mine.';
+
+/** Returns whether the entry has left the queue. The answer with its id can arrive before the queue that contains the entry. */
+function useHasLeft(entryId: string | undefined, queue: PageState['queue']): boolean {
+	const seen = useRef<string>(undefined);
+	const isQueued = queue.some(({id}) => id === entryId);
+	if (isQueued) {
+		seen.current = entryId;
+	}
+
+	return entryId !== undefined && !isQueued && seen.current === entryId;
+}
+
 type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
 
 function Undo({undo, show}: UndoProps) {
@@ -93,6 +107,7 @@ export default function Act({state, account}: ActProps) {
 	const current = useObservable(session);
 	const [question, setQuestion] = useState<Question | undefined>(undefined);
 	const [done, setDone] = useState<Done>({words: ''});
+	const hasLeft = useHasLeft(done.entry_id, state.queue);
 	const opener = useRef<Element | undefined>(null);
 	const context = useRef<ActContext>(undefined as never);
 	/** The latest question for a dialog, even if that dialog has not been drawn yet. */
@@ -153,7 +168,7 @@ export default function Act({state, account}: ActProps) {
 				</div>
 			)}
 			<p class="act-done" role="status">
-				{done.words}
+				{hasLeft ? leftText : done.words}
 			</p>
 			{isOpen && done.undo !== undefined && <Undo key={done.undo.id} undo={done.undo} show={setDone} />}
 			{question !== undefined && (

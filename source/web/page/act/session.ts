@@ -29,7 +29,12 @@ function store(token: string | undefined): void {
 
 export const session = observable<Session>({kind: storedToken() === undefined ? 'none' : 'open'});
 
-export type Done = {readonly words: string; readonly undo?: {readonly id: string; readonly seconds: number}};
+export type Done = {
+	readonly words: string;
+	/** The id of the queue entry of a request that waits. */
+	readonly entry_id?: string;
+	readonly undo?: {readonly id: string; readonly seconds: number};
+};
 
 /** `unsure` means that the outcome is unknown. The same request can be sent again, but is carried out only once. */
 export type Answer =

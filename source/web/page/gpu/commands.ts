@@ -146,6 +146,13 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 	}
 }
 
+/**
+Returns a command that runs on a host. `ssh -t` provides a terminal, on which the user can see and stop a command that waits. A command with quotes is
+quoted again, because the shell of the host reads it too.
+*/
+const sshCommand = (host: string, command: string): string =>
+	`ssh -t ${shellQuote(host)} ${command.includes("'") ? shellQuote(command) : command}`;
+
 /** Returns the commands for a GPU. If `host` is set, each command connects to that host by ssh. */
 export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] =>
 	(gpu.node === undefined
@@ -153,6 +160,5 @@ export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] 
 		: slurmCommandsOf(gpu, shellQuote(gpu.node))
 	).map(({does, command}) => ({
 		does,
-		// `ssh -t` provides a terminal, on which the user can see and stop a command that waits.
-		command: host === undefined ? command : `ssh -t ${shellQuote(host)} ${command}`,
+		command: host === undefined ? command : sshCommand(host, command),
 	}));
