@@ -62,6 +62,41 @@ async function openShared(context: Context): Promise<NewLocation> {
 	}
 }
 
+/**
+Makes the recorded pool in a file safe, and restricts it to the group of `--group`, without a look at the GPUs. Undefined if there is no such pool or
+nothing to change.
+*/
+export async function adjustPool(
+	context: Context,
+	isGroupAsked: boolean,
+): Promise<(PoolMade & Pick<PoolLocation, 'location' | 'repairs'>) | undefined> {
+	const {locations} = context;
+	const {asked, isRedisGiven, recorded} = locations.facts();
+	const directory = locations.sharedDirectory;
+	const isMeant = asked === undefined ? !isRedisGiven : asked === 'embedded';
+	if (
+		!isMeant ||
+		recorded === undefined ||
+		!isSameRecord(recorded, {store: 'embedded', directory}) ||
+		!locations.canMakeShared()
+	) {
+		return undefined;
+	}
+
+	const {embeddedPoolExists} = await import('../store/sqlite/index.js');
+	if (!embeddedPoolExists(locations.databaseIn(directory))) {
+		return undefined;
+	}
+
+	const {store, repairs = []} = await openShared(context);
+	try {
+		const {pool} = repairs.length > 0 || isGroupAsked ? await store.read() : {};
+		return pool && {pool, droppedLeases: 0, wasThere: true, location: store.location, repairs};
+	} finally {
+		await store.close();
+	}
+}
+
 const embeddedCommand = (config: Context['config']): string =>
 	[
 		'sudo canhazgpu admin --store embedded',
