@@ -34,11 +34,12 @@ async function openShared(context: Context): Promise<NewLocation> {
 	const directory = locations.sharedDirectory;
 	const database = locations.databaseIn(directory);
 	const group = config.get('admin.group');
-	const gid = group === undefined ? undefined : await groupId(group);
-	const audience: Audience =
-		gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
-	const {changeAudience, closeDirectory} = await import('../store/sqlite/index.js');
+	const asked = group === undefined ? undefined : await groupId(group);
+	const {changeAudience, closeDirectory, groupOfDatabase} = await import('../store/sqlite/index.js');
 	try {
+		const gid = asked ?? groupOfDatabase(database);
+		const audience: Audience =
+			gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
 		const repairs = closeDirectory(database);
 		const store = await openEmbedded(context, directory, audience);
 		const isChanged = (repairs.length > 0 || group !== undefined) && changeAudience(database, audience);
