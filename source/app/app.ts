@@ -265,6 +265,10 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		requester: (label) => requesterOf(host.account, label),
 		open,
 		foreignEngine: async () => (await foreign())?.engine,
+		async adjustPool(isGroupAsked) {
+			const {adjustPool} = await import('./pool-location.js');
+			return adjustPool(context, isGroupAsked);
+		},
 		async openPoolLocation() {
 			const {openPoolLocation} = await import('./pool-location.js');
 			return openPoolLocation(context);

@@ -34,11 +34,12 @@ async function openShared(context: Context): Promise<NewLocation> {
 	const directory = locations.sharedDirectory;
 	const database = locations.databaseIn(directory);
 	const group = config.get('admin.group');
-	const gid = group === undefined ? undefined : await groupId(group);
-	const audience: Audience =
-		gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
-	const {changeAudience, closeDirectory} = await import('../store/sqlite/index.js');
+	const asked = group === undefined ? undefined : await groupId(group);
+	const {changeAudience, closeDirectory, groupOfDatabase} = await import('../store/sqlite/index.js');
 	try {
+		const gid = asked ?? groupOfDatabase(database);
+		const audience: Audience =
+			gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
 		const repairs = closeDirectory(database);
 		const store = await openEmbedded(context, directory, audience);
 		const isChanged = (repairs.length > 0 || group !== undefined) && changeAudience(database, audience);
@@ -59,6 +60,41 @@ async function openShared(context: Context): Promise<NewLocation> {
 			hint: 'Run it as root: sudo canhazgpu admin --store embedded',
 			cause: error,
 		});
+	}
+}
+
+/**
+Makes the recorded pool in a file safe, and restricts it to the group of `--group`, without a look at the GPUs. Undefined if there is no such pool or
+nothing to change.
+*/
+export async function adjustPool(
+	context: Context,
+	isGroupAsked: boolean,
+): Promise<(PoolMade & Pick<PoolLocation, 'location' | 'repairs'>) | undefined> {
+	const {locations} = context;
+	const {asked, isRedisGiven, recorded} = locations.facts();
+	const directory = locations.sharedDirectory;
+	const isMeant = asked === undefined ? !isRedisGiven : asked === 'embedded';
+	if (
+		!isMeant ||
+		recorded === undefined ||
+		!isSameRecord(recorded, {store: 'embedded', directory}) ||
+		!locations.canMakeShared()
+	) {
+		return undefined;
+	}
+
+	const {embeddedPoolExists} = await import('../store/sqlite/index.js');
+	if (!embeddedPoolExists(locations.databaseIn(directory))) {
+		return undefined;
+	}
+
+	const {store, repairs = []} = await openShared(context);
+	try {
+		const {pool} = repairs.length > 0 || isGroupAsked ? await store.read() : {};
+		return pool && {pool, droppedLeases: 0, wasThere: true, location: store.location, repairs};
+	} finally {
+		await store.close();
 	}
 }
 

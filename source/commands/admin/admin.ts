@@ -1,6 +1,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import {providerNames} from '../../core/model/observation.js';
 import type {ProviderName} from '../../core/model/types.js';
+import type {PoolMade} from '../../core/operations/pool/create-pool.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import type {App} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
@@ -64,6 +65,33 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 	return {provider, gpuCount: given ?? gpuCount, found: gpuCount};
 }
 
+/** Prints the pool that `admin` has created or found. `outcome` is about a pool that already existed. */
+function printPool(
+	app: App,
+	input: Input,
+	{pool, droppedLeases, wasThere, location}: PoolMade & {readonly location: string},
+	outcome: string,
+): void {
+	if (input.has('json')) {
+		app.print(
+			harmlessJson({
+				gpu_count: pool.gpuCount,
+				provider: pool.provider,
+				location,
+				was_there: wasThere === true,
+				ended_reservations: droppedLeases,
+			}),
+		);
+		return;
+	}
+
+	const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location}`;
+	app.print(wasThere ? `The ${what} already existed. ${outcome}` : `Created a ${what}`);
+	if (droppedLeases > 0) {
+		app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
+	}
+}
+
 export const admin: Command = {
 	name: 'admin',
 	summary: 'Create the shared pool, take GPUs out of service, set the policy',
@@ -125,6 +153,17 @@ export const admin: Command = {
 			return changeDrains(app, input);
 		}
 
+		const isNew = ['gpus', 'provider', 'force'].some((flag) => input.has(flag));
+		const adjusted = isNew ? undefined : await app.adjustPool(input.has('group'));
+		if (adjusted !== undefined) {
+			for (const repair of adjusted.repairs) {
+				app.remark(repair);
+			}
+
+			printPool(app, input, adjusted, 'Its reservations were kept');
+			return 0;
+		}
+
 		const {gpuCount, provider, found} = await whatIsThere(app, input);
 		const location = await app.openPoolLocation();
 		try {
@@ -132,29 +171,13 @@ export const admin: Command = {
 				app.remark(repair);
 			}
 
-			const {pool, droppedLeases, wasThere, moved, warning} = await location.make({
-				gpuCount,
-				provider,
-				force: input.has('force'),
-			});
-			if (input.has('json')) {
-				app.print(
-					harmlessJson({
-						gpu_count: pool.gpuCount,
-						provider: pool.provider,
-						location: location.location,
-						was_there: wasThere === true,
-						ended_reservations: droppedLeases,
-					}),
-				);
-			} else {
-				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				const outcome = location.hasNewGroup ? 'Its reservations were kept' : 'Everyone on this machine uses it now';
-				app.print(wasThere ? `The ${what} already existed. ${outcome}` : `Created a ${what}`);
-				if (droppedLeases > 0) {
-					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
-				}
-			}
+			const {moved, warning, ...made} = await location.make({gpuCount, provider, force: input.has('force')});
+			printPool(
+				app,
+				input,
+				{...made, location: location.location},
+				location.hasNewGroup ? 'Its reservations were kept' : 'Everyone on this machine uses it now',
+			);
 
 			for (const text of moved === undefined ? [] : movedTexts(moved)) {
 				app.remark(text);

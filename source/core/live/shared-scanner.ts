@@ -20,6 +20,8 @@ const earlierScanIntervals = 2;
 const staleShare = 0.25;
 /** If the scanner posts no scan for this long, each viewer scans for itself. */
 const patienceMs = 15_000;
+/** How long a viewer that sees less than others scans only for itself before it tries again to scan for all. Several intervals of `keep`. */
+const limitedMs = 120_000;
 
 type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThresholdMiB'> & {
 	readonly name: ProviderName;
@@ -36,6 +38,12 @@ type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 /** Runs work and ignores failures of the store, because the work is repeated later or is no longer needed. */
 const unlessStoreFails = async (work: () => Promise<void>): Promise<void> => withFallback(work, () => undefined);
 
+/** Whether other viewers can see more than a scan of this viewer shows. Other failures than a missing tool concern all viewers. */
+const seesLess = ({isPartial, failure, gpus}: Observation, before: SharedScan | undefined): boolean =>
+	isPartial === true ||
+	failure?.isToolMissing === true ||
+	(failure === undefined && before !== undefined && gpus.length < before.gpus.length);
+
 class SharedScanner {
 	readonly #options: SharedScannerOptions;
 	readonly #owner: string;
@@ -46,8 +54,11 @@ class SharedScanner {
 	/** Stops the renewal of the role when aborted. Set while this viewer has the role. */
 	#role: AbortController | undefined;
 	#isScanning = false;
-	/** Whether some GPUs are hidden from this viewer, so that it scans only for itself. */
-	#isPartial = false;
+	/** Until when this viewer scans only for itself, because it sees less than others can. */
+	#limitedUntilMs = 0;
+	#poolSize = 0;
+	/** Whether this viewer's last scan listed fewer GPUs than the pool has. */
+	#isShort = false;
 	/** When the last call of `observe` ended. If there are no more calls, the viewer gives up the role. */
 	#lastObservedMs = 0;
 	#shownTime: number | undefined;
@@ -97,17 +108,21 @@ class SharedScanner {
 
 			const seen = await this.#latest();
 			const ageMs = seen === undefined ? Infinity : seen.posted.ageSeconds * 1000;
+			if (this.#maySeeMoreThan(seen?.scan) && (await this.#claim())) {
+				return this.#scanAndPost();
+			}
+
 			if (seen !== undefined && this.#isWorthShowing(seen, ageMs)) {
 				return this.#show(seen);
 			}
 
-			if (ageMs >= intervalMs && this.#isPartial) {
+			if (ageMs >= intervalMs && this.#isLimited()) {
 				return this.#scanAlone();
 			}
 
 			if (ageMs >= intervalMs && (await this.#claim())) {
 				this.#idle = seen?.scan.idle ?? [];
-				return this.#scanAndPost();
+				return this.#scanAndPost(ageMs < limitedMs ? seen?.scan : undefined);
 			}
 
 			if (this.#closed.signal.aborted || clock.monotonicMs() - startMs > Math.max(patienceMs, 3 * intervalMs)) {
@@ -129,7 +144,7 @@ class SharedScanner {
 		}
 
 		// If the pool belongs to another machine, scans of this machine's GPUs must not be posted.
-		requirePool(await store.read(), host, store);
+		this.#poolSize = requirePool(await store.read(), host, store).gpuCount;
 		this.#unsubscribe = store.scans.subscribe(() => {
 			this.#wakeSignal.wake();
 		});
@@ -164,7 +179,9 @@ class SharedScanner {
 	/** Takes or renews the role. Returns false while another viewer has it, or if this viewer was closed in the meantime. */
 	async #claim(): Promise<boolean> {
 		const {store, intervalMs} = this.#options;
-		const isGranted = await store.scans.claim({owner: this.#owner, intervalMs}, roleSeconds);
+		// A viewer that sees all GPUs takes the role from a viewer that does not.
+		const role = {owner: this.#owner, intervalMs: intervalMs + (this.#isShort ? limitedMs : 0)};
+		const isGranted = await store.scans.claim(role, roleSeconds);
 		const isOurs = isGranted && !this.#closed.signal.aborted;
 		if (!isOurs) {
 			await this.#dropRole();
@@ -203,11 +220,26 @@ class SharedScanner {
 		await scanner?.close?.();
 	}
 
+	#isLimited(): boolean {
+		return this.#options.clock.monotonicMs() < this.#limitedUntilMs;
+	}
+
+	#isShortOfGpus({failure, gpus}: Pick<Observation, 'failure' | 'gpus'>): boolean {
+		return failure === undefined && gpus.length < this.#poolSize;
+	}
+
+	/** Whether this viewer has not yet found out that it also sees fewer GPUs than the pool has. */
+	#maySeeMoreThan(posted: SharedScan | undefined): boolean {
+		return posted !== undefined && this.#isShortOfGpus(posted) && !this.#isShort && !this.#isLimited();
+	}
+
 	async #scan(): Promise<Observation> {
 		this.#scanner ??= this.#options.createScanner();
 		this.#isScanning = true;
 		try {
-			return await this.#scanner.observe();
+			const seen = await this.#scanner.observe();
+			this.#isShort = this.#isShortOfGpus(seen);
+			return seen;
 		} finally {
 			this.#isScanning = false;
 		}
@@ -224,26 +256,33 @@ class SharedScanner {
 					failure: {message: 'the viewer was closed'},
 					warnings: [],
 				}
-			: this.#scan();
+			: {...(await this.#scan()), ...(this.#isLimited() && {isPartial: true})};
 	}
 
-	async #scanAndPost(): Promise<Observation> {
+	/** Scans for all viewers. `before` is the last scan of the viewer that had the role before. */
+	async #scanAndPost(before?: SharedScan): Promise<Observation> {
 		const seen = await this.#scan();
-		if (seen.isPartial === true) {
+		if (seesLess(seen, before)) {
 			// Gives up the role, so that a viewer that sees all GPUs can scan for the others.
-			this.#isPartial = true;
+			this.#limitedUntilMs = this.#options.clock.monotonicMs() + limitedMs;
 			await this.#dropRole();
 			await unlessStoreFails(async () => this.#options.store.scans.resign(this.#owner));
-			return seen;
+			return {...seen, isPartial: true};
 		}
 
-		await unlessStoreFails(async () => this.#post(seen));
+		await unlessStoreFails(async () => {
+			// Renews the role with the interval of a viewer that does not see all GPUs.
+			if (!this.#isShort || (await this.#claim())) {
+				await this.#post(seen);
+			}
+		});
 		return {...seen, idle: this.#idle};
 	}
 
 	async #post(seen: Observation): Promise<void> {
 		const {store, memoryThresholdMiB} = this.#options;
 		const snapshot = await store.read();
+		this.#poolSize = snapshot.pool?.gpuCount ?? this.#poolSize;
 		const idle = nextIdle(seen, {
 			before: this.#idle,
 			records: snapshot.gpus,

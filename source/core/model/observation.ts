@@ -116,8 +116,13 @@ export type Observation = {
 	readonly driverVersion?: string;
 	readonly gpus: readonly GpuReading[];
 	/** Set if the whole scan failed. `gpus` is then empty, and nothing may be granted. */
-	readonly failure?: {readonly message: string; readonly hint?: string};
-	/** Set if this process cannot read some GPUs, as in an isolated job. Such a scan is not shared with other viewers. */
+	readonly failure?: {
+		readonly message: string;
+		readonly hint?: string;
+		/** Set if this process cannot start the GPU tool. Other processes perhaps can. */
+		readonly isToolMissing?: true;
+	};
+	/** Set if this process cannot read some GPUs, as in an isolated job or a container. Such a scan is not shared with other viewers. */
 	readonly isPartial?: true;
 	/** Set if the kernel's log could not be read, so that problems which only the log shows may be missing. */
 	readonly lacksKernelLog?: true;

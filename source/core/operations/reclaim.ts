@@ -109,6 +109,11 @@ class IdleReclaimer {
 			return Infinity;
 		}
 
+		if (observation.isPosted === true && observation.failure !== undefined) {
+			// Only the process whose scan has failed may end idle times because of that. Any process can post a failure.
+			return Infinity;
+		}
+
 		this.#sight.remember(snapshot, observation);
 		try {
 			return observation.isPosted === true

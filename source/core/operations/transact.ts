@@ -1,6 +1,7 @@
 import {withFallback} from '../../errors.js';
 import {planExpiry} from '../rules/leases/lease-changes.js';
-import {requireNoClone, requirePool} from '../rules/pool/pool.js';
+import {planBoot, requireNoClone, requirePool} from '../rules/pool/pool.js';
+import {isEmpty} from '../model/plan.js';
 import type {World} from '../model/ports.js';
 import type {QueueRecord, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
@@ -17,7 +18,7 @@ type CurrentOptions = {
 	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
 };
 
-/** Reads the pool, and removes leases and entries that have ended, until none of them are left. */
+/** Reads the pool, and removes leases and entries that have ended, until none of them are left. Then records this boot in the pool, once. */
 export async function readCurrent(
 	{store, host, clock, engine}: Pick<EngineWorld, 'store' | 'host' | 'clock' | 'engine'>,
 	{user, change, judged}: CurrentOptions = {},
@@ -38,6 +39,15 @@ export async function readCurrent(
 			plan: (read) => ({plan: planExpiry(read, host, judged?.(read))}),
 		},
 	);
+	const boot = planBoot(snapshot, host);
+	if (!isEmpty(boot)) {
+		// A conflict or a failure needs no retry, because the next command tries again.
+		await withFallback(
+			async () => store.commit(boot),
+			() => undefined,
+		);
+	}
+
 	return snapshot;
 }
 

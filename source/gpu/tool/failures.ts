@@ -22,11 +22,11 @@ export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: num
 	const {failure, detail, exitCode, signal} = outcome;
 	switch (failure) {
 		case 'not-found': {
-			return {message: `${command} was not found.`, hint: driver.missingHint};
+			return {message: `${command} was not found.`, hint: driver.missingHint, isToolMissing: true};
 		}
 
 		case 'not-executable': {
-			return {message: `${command} cannot be executed.`, hint: detail};
+			return {message: `${command} cannot be executed.`, hint: detail, isToolMissing: true};
 		}
 
 		case 'timed-out': {

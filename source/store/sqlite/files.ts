@@ -401,6 +401,17 @@ function removeOrSetAside(file: string): readonly string[] {
 	}
 }
 
+/** Returns the group of an existing database that is not for all accounts. Undefined if it is for all, or if there is none. */
+export function groupOfDatabase(path: string): number | undefined {
+	if (!isOwnDatabase(path)) {
+		return undefined;
+	}
+
+	const {mode, gid} = statSync(path);
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	return (mode & 0o002) === 0 ? gid : undefined;
+}
+
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
 
 /**

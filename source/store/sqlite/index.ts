@@ -16,7 +16,7 @@ import {createScanBoard} from './scan-board.js';
 import {jobName, poolForm, valueNames} from './schema.js';
 import {poolStatements, type PoolStatements} from './statements.js';
 
-export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from './files.js';
+export {changeAudience, closeDirectory, embeddedPoolExists, groupOfDatabase, type Audience} from './files.js';
 
 /** Number of usage records to read in one transaction, which takes about 20 ms. */
 const pageSize = 5000;

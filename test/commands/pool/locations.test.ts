@@ -264,7 +264,7 @@ test('after the machine-id has changed, the error names admin --force, which rep
 	expect(exitCode).toBe(4);
 	expect(stderr).toContain('belongs to another machine (earlier)');
 	expect(stderr).toContain(
-		'If its id has changed, replace the pool and end all its reservations: sudo canhazgpu admin --force\n',
+		'Only if the id of this machine has changed, replace the pool and end all its reservations: sudo canhazgpu admin --force\n',
 	);
 	expect(await box.run('admin --gpus 2 --provider fake --force')).toMatchObject({exitCode: 0});
 	expect(await box.run('status')).toMatchObject({exitCode: 0});

@@ -289,6 +289,43 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		});
 	});
 
+	test('can be restricted to a group without a look at the GPUs', async () => {
+		await makePool();
+		await accounts.run(root, 'reserve');
+		for (const stderr of ['Only members of daemon can use the pool now.\n', '']) {
+			expect(await accounts.run(root, 'admin --store embedded --group daemon')).toEqual({
+				exitCode: 0,
+				stdout: `The pool of 4 GPU(s) (fake) in ${inPool('pool.sqlite')} already existed. Its reservations were kept\n`,
+				stderr,
+			});
+		}
+
+		expect(await accounts.run(mallory, 'status')).toMatchObject({exitCode: 4});
+		expect(await accounts.run(root, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
+	});
+
+	test('keeps its group and its reservations when admin repairs its directory', async () => {
+		await makePool(' --group daemon');
+		await accounts.run(root, 'reserve');
+		const modes = () =>
+			['', 'pool.sqlite', 'pool.sqlite-signal', 'pool.sqlite-lock'].map((name) => [
+				name,
+				modeOf(inPool(name)),
+				lstatSync(inPool(name)).gid,
+			]);
+		const before = modes();
+		chmodSync(accounts.poolDirectory, 0o2770);
+		expect((await accounts.run(root, 'status')).stderr).toContain('sudo canhazgpu admin --store embedded\n');
+		expect(await accounts.run(root, 'admin --store embedded')).toEqual({
+			exitCode: 0,
+			stdout: `The pool of 4 GPU(s) (fake) in ${inPool('pool.sqlite')} already existed. Its reservations were kept\n`,
+			stderr: `Others could write to ${accounts.poolDirectory}: their permission was removed.\n`,
+		});
+		expect(modes()).toEqual(before);
+		expect(before[0]).toMatchObject(['', '2750', expect.any(Number)]);
+		expect(await accounts.run(root, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
+	});
+
 	slowTest('made with --group is closed to accounts outside the group', async () => {
 		await makePool(' --group daemon');
 		expect([modeOf(accounts.poolDirectory), modeOf(inPool('pool.sqlite')), modeOf(inPool('pool.sqlite-wal'))]).toEqual([

@@ -273,3 +273,62 @@ test('a viewer in an isolated job shows shared scans but never shares its own', 
 	await outside.close!();
 	await eventually(async () => (await inside.observe()).isPartial === true);
 });
+
+test.each([
+	['cannot start the GPU tool', observationOf([], {failure: {message: 'no tool', isToolMissing: true}})],
+	['sees fewer GPUs', observationOf([idleReading(0)])],
+])(
+	'a viewer that %s leaves the scans of other viewers as they are, and shows its own if there is no other viewer',
+	async (_, less) => {
+		const world = await createLiveWorld(2);
+		const whole = watch(world.as(1), {intervalMs: 3 * intervalMs});
+		await whole.observe();
+		const limited = createSharedGpus({
+			...world.as(2),
+			name: 'fake',
+			intervalMs,
+			createScanner: () => ({...world.gpus, observe: async () => less}),
+		});
+		onTestFinished(async () => limited.close!());
+		const later = watch(world.as(3), {intervalMs: 3 * intervalMs});
+		const [own, ...others] = await Promise.all([scanTimes(limited, 9), scanTimes(whole, 4), scanTimes(later, 4)]);
+		expect(own).toContainEqual(expect.objectContaining({gpus: less.gpus, isPartial: true}));
+		for (const {gpus, failure} of others.flat()) {
+			expect([gpus.length, failure]).toEqual([2, undefined]);
+		}
+
+		await Promise.all([whole.close!(), later.close!()]);
+		await eventually(async () => (await limited.observe()).gpus.length === less.gpus.length);
+	},
+);
+
+test('a viewer that cannot start the GPU tool never shares its scans', async () => {
+	const world = await createLiveWorld(1);
+	world.see(() => observationOf([], {failure: {message: 'no tool', isToolMissing: true}}));
+	expect(await watch(world).observe()).toMatchObject({failure: {message: 'no tool'}, isPartial: true});
+	world.see(() => observationOf([idleReading(0)]));
+	expect((await watch(world.as(2)).observe()).failure).toBeUndefined();
+});
+
+test('a viewer that sees all GPUs takes over from a viewer that sees fewer, and viewers that all see fewer share their scans', async () => {
+	const world = await createLiveWorld(2);
+	const whole = () => observationOf([idleReading(0), idleReading(1)]);
+	world.see(() => observationOf([idleReading(0)]));
+	const numbers = async (viewer: GpuProvider) => (await viewer.observe()).gpus.map(({index}) => index);
+	const first = watch(world.as(1));
+	const second = watch(world.as(2));
+	expect([await numbers(first), await numbers(second)]).toEqual([[0], [0]]);
+	const scans = world.scans();
+	await Promise.all([scanTimes(first, 5), scanTimes(second, 5)]);
+	expect(world.scans() - scans).toBeLessThan(8);
+	const better = createSharedGpus({
+		...world.as(3),
+		name: 'fake',
+		intervalMs,
+		createScanner: () => ({...world.gpus, observe: async () => ({...whole(), takenAtMs: world.clock.monotonicMs()})}),
+	});
+	onTestFinished(async () => better.close!());
+	expect(await numbers(better)).toEqual([0, 1]);
+	const [seen] = await Promise.all([scanTimes(first, 5), scanTimes(better, 5)]);
+	expect(seen.slice(1).map(({gpus}) => gpus.length)).toEqual([2, 2, 2, 2]);
+});

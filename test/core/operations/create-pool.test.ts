@@ -3,6 +3,7 @@ import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import type {CommitOutcome} from '../../../source/core/model/ports.js';
+import {CanhazgpuError} from '../../../source/errors.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
 
 const request = {requester: person('alice'), count: 2, durationSeconds: 3600};
@@ -40,6 +41,61 @@ test("createPool never adopts another machine's pool, and with force replaces it
 	const forced = {gpuCount: 4, provider: 'fake', force: true} as const;
 	await expect(createPool(of('redis'), forced)).rejects.toMatchObject(refusal);
 	expect(await createPool(of('embedded'), forced)).toMatchObject({pool: {machine: {id: 'machine-2'}}});
+});
+
+test('a container recognizes the pool of its host after a reboot, and createPool with force keeps the id of the host', async () => {
+	const world = await createTestWorld();
+	const rebooted = {...world, host: {...world.host, bootId: 'boot-2'}};
+	const container = {...world, host: {...rebooted.host, machineId: 'container'}};
+	await expect(readStatus(container)).rejects.toMatchObject({
+		code: 'wrong-machine',
+		hint: expect.stringContaining('In a container') as string,
+	});
+	await readStatus(rebooted);
+	expect((await readStatus(container)).pool.machine).toEqual({id: 'machine-1', bootId: 'boot-2'});
+	await createPool(container, {gpuCount: 2, provider: 'fake', force: true});
+	await readStatus({...world, host: {...world.host, bootId: 'boot-3'}});
+	expect((await readStatus(world)).pool).toMatchObject({gpuCount: 2, machine: {id: 'machine-1'}});
+});
+
+test('a reboot is recorded once, without effect on commands if the store refuses writes or another command writes first', async () => {
+	for (const answer of ['conflict', 'refused', 'moved'] as const) {
+		let commits = 0;
+		const world = await createTestWorld({
+			wrap: (store) => ({
+				...store,
+				async commit(plan) {
+					commits++;
+					if (answer === 'moved') {
+						await createPool({...world, store}, {gpuCount: 4, provider: 'amd', force: true});
+						return store.commit(plan);
+					}
+
+					if (answer === 'refused') {
+						throw new CanhazgpuError('store-refused', 'read-only');
+					}
+
+					return 'conflict';
+				},
+			}),
+		});
+		expect((await readStatus({...world, host: {...world.host, bootId: 'boot-2'}})).rows).toHaveLength(4);
+		expect([answer, commits]).toEqual([answer, 1]);
+		// The write that came first is kept.
+		expect((await world.store.read()).pool).toMatchObject({
+			provider: answer === 'moved' ? 'amd' : 'fake',
+			machine: {bootId: 'boot-1'},
+		});
+	}
+});
+
+test('a reboot is not recorded without a boot id, or while a clone of the machine uses the pool', async () => {
+	const world = await createTestWorld();
+	await acquireNow(world, {requester: person('alice'), count: 1, tenure: {type: 'run'}}, 'job');
+	for (const bootId of [undefined, 'boot-of-clone']) {
+		await readStatus({...world, host: {...world.host, bootId}}).catch(() => undefined);
+		expect((await world.store.read()).pool).toMatchObject({machine: {bootId: 'boot-1'}});
+	}
 });
 
 test('createPool with force ends every lease and writes its usage record', async () => {

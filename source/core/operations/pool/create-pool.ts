@@ -4,6 +4,7 @@ import {accountName} from '../../rules/leases/ownership.js';
 import {
 	checkPoolSize,
 	hasMoved,
+	machineFor,
 	planPool,
 	planPoolReset,
 	requirePool,
@@ -42,6 +43,8 @@ export type PoolMade = {
 	readonly wasThere?: boolean;
 };
 
+type PoolOwner = Pick<Pool, 'machine'>;
+
 type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
 
 /** Throws if replacing the pool could end reservations of another machine. */
@@ -60,7 +63,7 @@ export async function checkReplaceable({store, host}: Pick<World, 'store' | 'hos
 /** Reads the pool, and returns whether its keys were invalid. If `replacement` is given, overwrites invalid keys before the read. */
 async function readEvenGarbage(
 	{store, host}: PoolCreation,
-	replacement: Pool | undefined,
+	replacement: ((former: PoolOwner | undefined) => Pool) | undefined,
 	change: string | undefined,
 ): Promise<{readonly snapshot: Snapshot; readonly wasGarbage: boolean}> {
 	try {
@@ -72,7 +75,10 @@ async function readEvenGarbage(
 
 		requireReplaceableGarbage(error, host, store);
 		// Writes only the size and the provider, so that the leases can be read and then ended properly, with usage and audit records.
-		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
+		await store.commit({
+			...emptyPlan,
+			writes: [{kind: 'pool', pool: replacement(error.details as PoolOwner | undefined)}],
+		});
 		return {snapshot: await store.read({change}), wasGarbage: true};
 	}
 }
@@ -98,17 +104,17 @@ belongs to another machine, or, without `force`, if it has moved.
 export async function createPool(makers: PoolCreation, request: PoolRequest): Promise<PoolMade> {
 	checkPoolSize(request.gpuCount);
 	const {store, host} = makers;
-	const pool: Pool = {
+	const poolAfter = (former: PoolOwner | undefined): Pool => ({
 		gpuCount: request.gpuCount,
 		provider: request.provider,
-		machine: {id: host.machineId, bootId: host.bootId},
-	};
+		machine: machineFor(host, former),
+	});
 	const {movedFrom: location, settings} = request;
 	const settingWrites = settings === undefined ? [] : copyOf(settings);
 	let isUnknown = false;
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
-			const {snapshot, wasGarbage} = await readEvenGarbage(makers, request.force ? pool : undefined, change);
+			const {snapshot, wasGarbage} = await readEvenGarbage(makers, request.force ? poolAfter : undefined, change);
 			// After the overwrite, the previous values are also unknown to all later attempts.
 			isUnknown ||= wasGarbage;
 			return snapshot;
@@ -136,6 +142,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 			}
 
 			const account = accountName(host.account);
+			const pool = poolAfter(snapshot.pool);
 			const plan: Plan =
 				snapshot.pool === undefined
 					? planPool(pool, {now: snapshot.now, host: host.hostname, account}, location)
@@ -166,7 +173,7 @@ export const closePool = async (makers: PoolCreation, movedTo: string): Promise<
 		read: async (change) => makers.store.read({change}),
 		attempt(snapshot) {
 			const {store, host} = makers;
-			const machine = {id: host.machineId, bootId: host.bootId, movedTo};
+			const machine = {...machineFor(host, snapshot.pool), movedTo};
 			const isClosed = snapshot.pool !== undefined && hasMoved(snapshot.pool, host);
 			const pool = isClosed ? snapshot.pool : requirePool(snapshot, host, store);
 			const plan = planPoolReset(

@@ -88,10 +88,44 @@ export function planPoolReset(
 	};
 }
 
-function isOfAnotherMachine({machine}: Pick<Pool, 'machine'>, host: Host): boolean {
-	// In a container, the machine id differs from the id of the host machine, but the boot id is the same. Two unknown boot ids count as different.
-	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
-	return machine !== undefined && machine.id !== host.machineId && !isSameBoot;
+/** Two unknown boot ids count as different. */
+const isSameBoot = ({machine}: Pick<Pool, 'machine'>, host: Host): boolean =>
+	host.bootId !== undefined && machine?.bootId === host.bootId;
+
+const isOfAnotherMachine = (pool: Pick<Pool, 'machine'>, host: Host): boolean =>
+	// In a container, the machine id differs from the id of the host machine, but the boot id is the same.
+	pool.machine !== undefined && pool.machine.id !== host.machineId && !isSameBoot(pool, host);
+
+/**
+Returns the machine to record for a pool that is created or replaced here. A container that replaces the pool of its host keeps the id of the host,
+which could not use the pool otherwise after its next reboot.
+*/
+export const machineFor = (host: Host, former: Pick<Pool, 'machine'> | undefined): NonNullable<Pool['machine']> => ({
+	id: former?.machine !== undefined && isSameBoot(former, host) ? former.machine.id : host.machineId,
+	bootId: host.bootId,
+});
+
+/** Plans to record the current boot of the pool's machine, so that containers with other machine ids recognize the machine after a reboot. */
+export function planBoot(snapshot: Snapshot, host: Host): Plan {
+	const {pool, revision} = snapshot;
+	if (
+		pool?.machine?.id !== host.machineId ||
+		host.bootId === undefined ||
+		isSameBoot(pool, host) ||
+		cloneIn(snapshot, host) !== undefined
+	) {
+		return emptyPlan;
+	}
+
+	return {
+		...emptyPlan,
+		// The revision also changes when the pool moves to another store.
+		expect: [
+			{kind: 'pool', gpuCount: pool.gpuCount},
+			{kind: 'revision', raw: revision.raw},
+		],
+		writes: [{kind: 'pool', pool: {...pool, machine: {...pool.machine, bootId: host.bootId}}}],
+	};
 }
 
 /** Whether the pool is this machine's and was closed by a move to another store. */
@@ -117,8 +151,8 @@ export function requirePool(snapshot: Snapshot, host: Host, {kind, location}: Pi
 	if (isOfAnotherMachine(pool, host)) {
 		const wayOut =
 			kind === 'redis'
-				? 'Use that machine, or another store: --redis-host, --redis-db.'
-				: 'If its id has changed, replace the pool and end all its reservations: sudo canhazgpu admin --force';
+				? 'Use that machine, or another store: --redis-host, --redis-db. In a container of that machine, run a command such as canhazgpu status outside of it first.'
+				: 'In a container, run a command such as canhazgpu status outside of it first. Only if the id of this machine has changed, replace the pool and end all its reservations: sudo canhazgpu admin --force';
 		throw ofAnotherMachine(pool, location, `This is ${host.hostname} (${host.machineId}). ${wayOut}`);
 	}
 

@@ -159,7 +159,9 @@ const scan = objectOf<SharedScan>(
 		simulated: flag,
 		driverVersion: text,
 		gpus: listOf(gpu),
-		failure: objectOf<NonNullable<Observation['failure']>>({message: text, hint: text}, ['message']),
+		failure: objectOf<NonNullable<Observation['failure']>>({message: text, hint: text, isToolMissing: onlyTrue}, [
+			'message',
+		]),
 		warnings: listOf(text),
 		idle: listOf(
 			objectOf<IdleSpan>({lease: text, index: whole, uuid: text, seconds: quantity, until: time}, [

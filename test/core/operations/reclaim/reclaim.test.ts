@@ -361,6 +361,17 @@ test("a shared scan can end an idle time, but only a process's own scan can star
 	expect(await box.idleOf(0)).toBeUndefined();
 });
 
+test('a failed scan of another process does not end an idle time', async () => {
+	const box = await createIdleBox(always);
+	await box.lookAfter(minute);
+	const idle = await box.idleOf(0);
+	expect(idle).toBeDefined();
+	await box.lookAfter(5, [], {isPosted: true, failure: {message: 'nvidia-smi was not found.'}});
+	expect(await box.idleOf(0)).toEqual(idle);
+	await box.lookAfter(5, [], {failure: {message: 'nvidia-smi was not found.'}});
+	expect(await box.idleOf(0)).toBeUndefined();
+});
+
 test('status, queue, events and the reminder show the idle warning', async () => {
 	const box = await createIdleBox();
 	const {world} = box;
