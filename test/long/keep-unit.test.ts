@@ -60,7 +60,7 @@ ${preparation}
 }
 
 test.skipIf(!canRun)(
-	'the unit of keep lets setgid programs of a mail server write to the directories for mail',
+	'the unit of keep works with a pool in any directory, and lets setgid programs write to the directories for mail',
 	async () => {
 		const {run} = await startKeep(String.raw`
 cp /usr/bin/touch ${home}/touch
@@ -68,7 +68,7 @@ chgrp mail ${home}/touch
 chmod 2755 ${home}/touch
 printf '#!/bin/sh\nexec ${home}/touch /var/spool/sent /var/mail/sent\n' > ${home}/tell
 chmod 755 ${home}/tell
-echo 'notify: {to: ["exec:${home}/tell"], terminals: false}' > ${home}/.canhazgpu.yaml
+printf '%s\n' 'notify: {to: ["exec:${home}/tell"], terminals: false}' 'pool: {directory: /var/lib/elsewhere}' > ${home}/.canhazgpu.yaml
 chmod 600 ${home}/.canhazgpu.yaml
 chg admin --store embedded --provider fake --gpus 1
 chg reserve --gpus 1 --duration 10m1s`);
