@@ -44,6 +44,8 @@ type Options = {
 	readonly cause?: unknown;
 	/** Data for callers that show their own message instead. */
 	readonly details?: unknown;
+	/** Whether the same operation keeps failing until somebody corrects a setting or a permission. */
+	readonly needsCorrection?: boolean;
 };
 
 /** An error that the user can cause or fix, printed with its hint. All other errors are bugs, and are printed with a stack trace. */
@@ -53,18 +55,24 @@ export class CanhazgpuError extends Error {
 	readonly exitCode: number;
 	readonly hint: string | undefined;
 	readonly details: unknown;
+	readonly needsCorrection: boolean;
 
-	constructor(code: ErrorCode, message: string, {hint, cause, details}: Options = {}) {
+	constructor(code: ErrorCode, message: string, {hint, cause, details, needsCorrection = false}: Options = {}) {
 		super(message, cause === undefined ? undefined : {cause});
 		this.code = code;
 		this.exitCode = exitCodes[code];
 		this.hint = hint;
 		this.details = details;
+		this.needsCorrection = needsCorrection;
 	}
 }
 
 export const hasCode = (error: unknown, code: ErrorCode): error is CanhazgpuError =>
 	error instanceof CanhazgpuError && error.code === code;
+
+/** Whether the pool cannot be reached now, and may be reachable later without a correction of the settings or permissions. */
+export const isOutage = ({code, needsCorrection}: CanhazgpuError): boolean =>
+	code === 'store-unreachable' && !needsCorrection;
 
 const transientCodes: ReadonlySet<ErrorCode> = new Set([
 	'store-unreachable',

@@ -120,6 +120,37 @@ test('install.sh installs and updates its files, and --uninstall removes only th
 	});
 });
 
+test('an interrupted first run of install.sh can be repeated or removed', () => {
+	// A file in the place of a directory also stops root.
+	const obstacle = path.join(prefix, 'share/man');
+	const fail = () => {
+		mkdirSync(path.dirname(obstacle), {recursive: true});
+		writeFileSync(obstacle, '');
+		expect(install('--prefix', prefix).status).not.toBe(0);
+		expect(existsSync(path.join(prefix, 'bin/canhazgpu'))).toBe(true);
+		rmSync(obstacle);
+	};
+
+	fail();
+	expect(install('--uninstall', '--prefix', prefix)).toMatchObject({status: 0, stderr: ''});
+	expect(filesIn(prefix)).toEqual([]);
+	fail();
+	expect(install('--prefix', prefix)).toMatchObject({status: 0, stderr: ''});
+});
+
+test('install.sh leaves no partly written file if the disk is full', () => {
+	// The first command copies only a part of the file and fails, as on a full disk.
+	const tools = path.join(directory, 'tools');
+	mkdirSync(tools);
+	writeFileSync(path.join(tools, 'cp'), '#!/bin/sh\nhead -c 9 "$1" > "$2"\nexit 1\n');
+	chmodSync(path.join(tools, 'cp'), 0o755);
+	const {status} = spawnSync(path.join(unpacked, 'install.sh'), ['--prefix', prefix], {
+		env: {...process.env, HOME: directory, PATH: `${tools}:${process.env['PATH']}`},
+	});
+	expect(status).not.toBe(0);
+	expect(filesIn(prefix).filter((file) => file.endsWith('.new'))).toEqual([]);
+});
+
 test('install.sh refuses to replace a program that it did not install, and installs nothing', () => {
 	mkdirSync(path.join(prefix, 'bin'));
 	writeFileSync(path.join(prefix, 'bin/chg'), 'the program of somebody else');

@@ -105,6 +105,7 @@ export async function openPrivate(context: Context, create: boolean): Promise<St
 		throw new CanhazgpuError('store-unreachable', messageOf(error), {
 			hint: 'Set HOME or XDG_STATE_HOME to a directory of your own.',
 			cause: error,
+			needsCorrection: true,
 		});
 	}
 }

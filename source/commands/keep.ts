@@ -2,7 +2,7 @@ import {startLiveView} from '../core/live/live-view.js';
 import type {AuditEntry} from '../core/model/types.js';
 import {idleRulesOf} from '../core/rules/policy/idle-rules.js';
 import {policyValue, type StoredPolicy} from '../core/rules/policy/policy.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, isOutage} from '../errors.js';
 import {eventLine} from '../format/events.js';
 import {isReturn} from '../format/returns.js';
 import {typedDuration} from '../format/text/durations.js';
@@ -25,7 +25,7 @@ async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld |
 		try {
 			return await app.open({keepReconnecting: true});
 		} catch (error) {
-			if (!(error instanceof CanhazgpuError) || error.code !== 'store-unreachable') {
+			if (!(error instanceof CanhazgpuError && isOutage(error))) {
 				throw error;
 			}
 

@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with {type: 'json'};
 import {otherHosts} from '../core/model/other-hosts.js';
+import {isOutage} from '../errors.js';
 import {webReportJson} from '../format/tables/report.js';
 import {stackText} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
@@ -86,7 +87,8 @@ export const web: Command = {
 					}
 				},
 				goesOnWithout(error) {
-					const goesOn = error.code === 'store-unreachable' || (error.code === 'no-pool' && remoteHosts.length > 0);
+					const goesOn =
+						isOutage(error) || (remoteHosts.length > 0 && ['no-pool', 'store-unreachable'].includes(error.code));
 					if (goesOn && waitsFor !== error.message) {
 						waitsFor = error.message;
 						app.remark(

@@ -105,27 +105,40 @@ for name in canhazgpu chg; do
 done
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+new=$work/new
+trap 'rm -rf "$work" "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 # All new files are created before any file is replaced.
 for shell in bash zsh fish; do
 	"$program" completion "$shell" >"$work/$shell"
 done
 
-# Installs a file by a rename, so that a running program keeps its old file.
+# Replaces a file by a rename, so that a running program keeps its old file.
+replace() {
+	new=$3.new
+	cp "$1" "$new"
+	chmod "$2" "$new"
+	mv -f "$new" "$3"
+}
+
+# Adds a file to the list before the file is written, so that an interrupted installation can be repeated or removed.
+record() {
+	printf '%s\n' "$1" >>"$work/installed"
+	printf '%s\n' "$1" >>"$list"
+	mkdir -p "$(dirname "$1")"
+}
+
 put() {
-	mkdir -p "$(dirname "$3")"
-	cp "$1" "$3.new"
-	chmod "$2" "$3.new"
-	mv -f "$3.new" "$3"
-	printf '%s\n' "$3" >>"$work/installed"
+	record "$3"
+	replace "$1" "$2" "$3"
 }
 
 link() {
-	mkdir -p "$(dirname "$2")"
+	record "$2"
 	ln -sfn "$1" "$2"
-	printf '%s\n' "$2" >>"$work/installed"
 }
+
+mkdir -p "$(dirname "$list")"
 
 put "$program" 755 "$prefix/bin/canhazgpu"
 link canhazgpu "$prefix/bin/chg"
@@ -156,7 +169,7 @@ if [ -f "$list" ]; then
 		esac
 	done <"$work/old"
 fi
-put "$work/installed" 644 "$list"
+replace "$work/installed" 644 "$list"
 
 printf 'Installed canhazgpu %s in %s.\n' "$version" "$prefix"
 case :$PATH: in

@@ -69,6 +69,7 @@ const refuse = (file: string, problem: string, hint: string, cause?: unknown): C
 	new CanhazgpuError('store-unreachable', `Cannot read ${file}, which says where the GPU pool is: ${problem}`, {
 		hint,
 		cause,
+		needsCorrection: problem === 'EACCES',
 	});
 
 const trustsOwner = (): boolean => !isMachineRoot();

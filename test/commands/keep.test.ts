@@ -1,9 +1,10 @@
 /** Idle reservations with real stores and processes. */
 import {setTimeout as sleep} from 'node:timers/promises';
-import {describe, expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {firstCase, isLong, slowTest} from '../_helpers/slow.js';
+import {createBox} from '../_helpers/program/cli.js';
 import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
 import {freshEmbeddedBox, peek, recordsOf, start} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -102,6 +103,24 @@ slowTest('keep continues after an outage of the store', async () => {
 		expect((await keeper.ended).exitCode).toBe(0);
 	} finally {
 		await server.stop();
+	}
+});
+
+test('keep exits with 4 and a hint if Redis requires a password, instead of waiting', async () => {
+	const server = await startRedis({settings: ['--requirepass', 'secret']});
+	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(server.port)});
+	onTestFinished(async () => {
+		box.remove();
+		await server.stop();
+	});
+	for (const [password, problem, hint] of [
+		['', 'requires a password', 'Set redis.password or redis.password_file.'],
+		['wrong', 'refused the password', 'Check redis.password or redis.password_file, and redis.username.'],
+	] as const) {
+		expect(await start(box, 'keep', {CANHAZGPU_REDIS_PASSWORD: password}).ended).toMatchObject({
+			exitCode: 4,
+			stderr: `Error: Redis at 127.0.0.1:${server.port} ${problem}\n${hint}\n`,
+		});
 	}
 });
 

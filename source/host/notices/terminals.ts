@@ -13,13 +13,18 @@ export type TerminalOptions = {
 	readonly includesOwn?: boolean;
 };
 
-/** Returns the terminals on which an account is logged in, such as `pts/3`, from the output of who(1). */
+const isLine = (field: string): boolean => /^(?:pts\/\d+|tty\w+)$/v.test(field);
+
+/**
+Returns the terminals on which an account is logged in, such as `pts/3`, from the output of who(1). Where who reads the sessions of systemd, it prints
+the name of the login service before the terminal: `ada sshd pts/3`.
+*/
 export function linesOf(account: string, who: string): readonly string[] {
 	return who
 		.split('\n')
 		.map((line) => line.split(/\s+/v))
-		.filter(([user, line]) => user === account && /^(?:pts\/\d+|tty\w+)$/v.test(line ?? ''))
-		.map(([, line]) => line!);
+		.filter(([user]) => user === account)
+		.flatMap((fields) => fields.slice(1, 3).find((field) => isLine(field)) ?? []);
 }
 
 const isOurs = (device: number): boolean =>

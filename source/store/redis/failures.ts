@@ -155,6 +155,7 @@ export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError 
 			: `${namedIn} names that Redis. If the pool has moved, remove that file as root, and repeat canhazgpu admin with the new address.`;
 	return new CanhazgpuError('store-unreachable', unreachableText(endpoint, reasonOf(error)), {
 		hint: tlsFailureOf(error)?.hint ?? `Is redis-server running there${doubt}? ${other}`,
+		needsCorrection: error instanceof Error && codeOf(error) === 'EACCES',
 	});
 }
 
@@ -229,6 +230,9 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 	],
 ]);
 
+/** Codes of errors that remain until somebody corrects the settings of this program or of Redis. */
+const corrected = new Set(['WRONGPASS', 'NOAUTH', 'DENIED']);
+
 export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 	const {name, db, passwordHint, shell} = endpoint;
 	const word = wordOf(error);
@@ -255,7 +259,10 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 		'{shell}',
 		() => shell,
 	);
-	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
+	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {
+		hint,
+		needsCorrection: corrected.has(word),
+	});
 }
 
 export const wrongKey = ({shell}: Endpoint, key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>

@@ -26,7 +26,10 @@ const problems: ReadonlyMap<number | string, Problem> = new Map<number | string,
 	['EPERM', denied],
 	[
 		'EROFS',
-		['is on a read-only file system', 'Linux does this to a disk with errors: see dmesg. Or use another directory.'],
+		[
+			'is on a read-only file system',
+			'Linux does this to a disk with errors: see dmesg. For a systemd service, add the directory to its ReadWritePaths.',
+		],
 	],
 	['ENOSPC', full],
 	['EDQUOT', ['cannot be written: your disk quota is exhausted', 'Free some space. Nothing was changed.']],
@@ -50,6 +53,9 @@ function systemCode(error: unknown): string | undefined {
 /** Codes of SQLite and of the operating system for a disk that can be read but not changed. */
 const refusals: ReadonlySet<number | string> = new Set([8, 13, 'EROFS', 'ENOSPC', 'EDQUOT']);
 
+/** Codes of SQLite and of the operating system for permissions that somebody must correct. */
+const corrected: ReadonlySet<number | string | undefined> = new Set([3, 8, 23, 'EACCES', 'EPERM', 'EROFS']);
+
 /** Returns SQLite's primary result code, which is in the lower eight bits. The upper bits distinguish variants of the same problem. */
 const primaryCode = (error: unknown): number | undefined =>
 	error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode % 256 : undefined;
@@ -67,6 +73,7 @@ export const databaseProblem = (
 	new CanhazgpuError(code, `The GPU pool ${path} ${problem}`, {
 		hint: hint.replace('FILE', () => path),
 		cause,
+		needsCorrection: corrected.has(primaryCode(cause) ?? systemCode(cause)),
 	});
 
 function lockedProblem(path: string): Problem {

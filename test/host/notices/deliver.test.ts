@@ -70,6 +70,14 @@ alice
 	expect(linesOf('', who)).toEqual([]);
 });
 
+test('linesOf returns the terminal after the name of the login service', () => {
+	const who = `paul     sshd pts/0   2025-08-02 15:15 (10.0.4.1)
+paul     login tty1   2025-08-02 15:15
+paul     seat0        2025-08-02 15:15
+`;
+	expect(linesOf('paul', who)).toEqual(['pts/0', 'tty1']);
+});
+
 /** Opens a terminal in which only `sleep` runs. */
 async function terminal() {
 	const opened = openTerminal('/bin/sh', ['-c', 'tty; exec sleep 60']);

@@ -57,10 +57,13 @@ export type NamedLimit = {
 
 export const limitKeyFor = ({kind, name, limit}: NamedLimit): string => `limits.${kind}.${name}.${limit}`;
 
-/** Parses a key such as `limits.user.ada.max-gpus`. The name can contain dots. Undefined for every other key. */
+/**
+Parses a key such as `limits.user.ada.max-gpus`. The name can contain dots, and spaces as in `domain users`. Undefined for every other key.
+*/
 export function namedLimitOf(key: string): NamedLimit | undefined {
 	const {kind, name, limit} =
-		/^limits\.(?<kind>user|group)\.(?<name>[^\s\p{Control}]+)\.(?<limit>[\-a-z]+)$/v.exec(key)?.groups ?? {};
+		/^limits\.(?<kind>user|group)\.(?<name>[^\s\p{Control}]+(?: +[^\s\p{Control}]+)*)\.(?<limit>[\-a-z]+)$/v.exec(key)
+			?.groups ?? {};
 	return kind === undefined || name === undefined || limit === undefined || !Object.hasOwn(limitKeys, limit)
 		? undefined
 		: {kind: kind as NamedLimit['kind'], name, limit: limit as LimitName};

@@ -241,6 +241,19 @@ describe('policy limits', () => {
 		);
 	});
 
+	test('can be set for a group with a space in its name, as in Active Directory', async () => {
+		const key = 'limits.group.domain users.max-gpus';
+		const snapshot = await snapshotWith({});
+		expect(() => planPolicy(snapshot, [{key, value: '2'}], context)).not.toThrow();
+		for (const wrong of [
+			'limits.group. users.max-gpus',
+			'limits.group.users .max-gpus',
+			'limits.group.a\tb.max-gpus',
+		]) {
+			expect(() => planPolicy(snapshot, [{key: wrong, value: '2'}], context), wrong).toThrow('has no key');
+		}
+	});
+
 	test('reject a default duration that is longer than the maximum for the same people', async () => {
 		const before = await snapshotWith(policy({'limits.user.a.b.max-duration': '2h', 'limits.max-duration': '4h'}));
 		const plan = (key: string, value: string) => () => planPolicy(before, [{key, value}], context);
