@@ -2,7 +2,9 @@
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import {expect, onTestFinished, test, vi} from 'vitest';
+import {readNoticeFailures, recordDeliveries, serviceHome} from '../../source/app/notice-failures.js';
 import {createNotices, notifyBy} from '../../source/app/notify.js';
 import {loadConfig} from '../../source/config/config.js';
 import {requesterOf} from '../../source/core/rules/leases/ownership.js';
@@ -195,4 +197,31 @@ test('the failure of one notification target affects no other target and is repo
 		{name: '/bin/true', failure: undefined},
 		{name: 'notify.command', failure: undefined},
 	]);
+});
+
+test('for root, doctor also reports failures of the keep service, which has a home directory of its own', () => {
+	place();
+	const service = path.join(process.env['HOME']!, 'service');
+	const failed = (name: string, reason: string, time: number) => {
+		recordDeliveries(host, [{name, delivery: {outcome: 'failed', reason}}], time);
+	};
+
+	failed('mail', 'old', 10);
+	failed('slack', 'new', 30);
+	vi.stubEnv('XDG_STATE_HOME', path.join(service, '.local/state'));
+	failed('mail', 'new', 20);
+	failed('slack', 'old', 20);
+	failed('ntfy', 'only of the service', 20);
+	vi.stubEnv('XDG_STATE_HOME', path.join(process.env['HOME']!, 'state'));
+	const reasonsFor = (uid: number) =>
+		Object.fromEntries(
+			[...readNoticeFailures({...host, account: {...host.account, uid}}, service)].map(([name, {reason}]) => [
+				name,
+				reason,
+			]),
+		);
+	expect(reasonsFor(0)).toEqual({mail: 'new', slack: 'new', ntfy: 'only of the service'});
+	expect(reasonsFor(1000)).toEqual({mail: 'old', slack: 'new'});
+	const unit = readFileSync(new URL('../../source/installer/canhazgpu-keep.service', import.meta.url), 'utf8');
+	expect(unit).toContain(`Environment=HOME=%S/${path.basename(serviceHome)}\n`);
 });
