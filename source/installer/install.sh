@@ -139,6 +139,7 @@ link() {
 }
 
 mkdir -p "$(dirname "$list")"
+[ -f "$list" ] && is_update=yes || is_update=
 
 put "$program" 755 "$prefix/bin/canhazgpu"
 link canhazgpu "$prefix/bin/chg"
@@ -178,6 +179,9 @@ case :$PATH: in
 esac
 printf 'To create a pool, once for this machine: sudo "%s/bin/canhazgpu" admin --store embedded\n' "$prefix"
 if [ -f "$prefix/lib/systemd/system/canhazgpu-web.service" ]; then
+	if [ "$is_update" ]; then
+		printf 'To restart the services that run: sudo systemctl daemon-reload && sudo systemctl try-restart canhazgpu-web canhazgpu-keep\n'
+	fi
 	printf 'To start the dashboard on 127.0.0.1:8080: sudo systemctl enable --now canhazgpu-web\n'
 	printf 'To let idle GPUs go back to the pool (canhazgpu help reclaim): sudo systemctl enable --now canhazgpu-keep\n'
 fi

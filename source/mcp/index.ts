@@ -191,7 +191,7 @@ export async function runMcp({
 					throw error;
 				}
 
-				// Nothing was done in the former pool, so the call is repeated in the new one.
+				// The call has changed nothing in the former pool, so it is repeated in the new one.
 				pool.forget();
 				return call();
 			});

@@ -10,7 +10,7 @@ import {connect} from './_client.js';
 
 const redis = redisOfFile();
 
-test('after a move of the pool, the agent is told that its reservation is lost, and its next calls use the new pool', async () => {
+test('an agent learns that a move of the pool ended its reservation, and its next calls use the new pool', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	expect(await box.run('admin --gpus 1 --provider fake --store embedded')).toMatchObject({exitCode: 0});

@@ -310,7 +310,7 @@ test('a viewer that cannot start the GPU tool never shares its scans', async () 
 	expect((await watch(world.as(2)).observe()).failure).toBeUndefined();
 });
 
-test('a viewer that sees all GPUs takes over from a viewer that sees fewer, and viewers that all see fewer share their scans', async () => {
+test('the viewer that sees most GPUs scans for all viewers', async () => {
 	const world = await createLiveWorld(2);
 	const whole = () => observationOf([idleReading(0), idleReading(1)]);
 	world.see(() => observationOf([idleReading(0)]));

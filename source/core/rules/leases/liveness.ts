@@ -191,7 +191,7 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 		case 'other-boot':
 		case 'unknown': {
 			if (verdict === 'other-boot' && isBeforeReboot(lastSign, snapshot, host, leasePatience)) {
-				// Without heartbeats, nothing shows when the process ended. It could run until the reboot.
+				// A lease without heartbeats does not show when its process ended. The process could run until the reboot.
 				return end('reboot', lease.lastHeartbeat ?? startOf(host, snapshot));
 			}
 

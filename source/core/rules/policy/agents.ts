@@ -34,8 +34,8 @@ export function agentDefaultSeconds(snapshot: StoredPolicy, mostSeconds = Infini
 }
 
 /**
-Returns how many seconds from now an agent's reservation ends if a renewal names no duration: as for a new reservation, or at the longest allowed
-time since its start. Throws `impossible` if that time is over.
+Returns in how many seconds an agent's reservation ends if a renewal names no duration: as late as for a new reservation, but no later than the policy
+allows. Throws `impossible` if the reservation has already lasted as long as the policy allows.
 */
 export function agentRenewalSeconds(
 	snapshot: StoredPolicy & Pick<Snapshot, 'now'>,

@@ -15,7 +15,7 @@ const maxBytes = 8 * 1024 * 1024;
 /** The driver's lines that {@link parseXids} reads. */
 const journalPattern = String.raw`NVRM: (Xid|The NVIDIA GPU|\(PCI ID|loading NVIDIA UNIX|.*fallen off the bus)`;
 
-/** Without `-q`, journalctl reports on stderr that the account cannot read the kernel's log. */
+/** The arguments do not include `-q`, because then journalctl would not report that the account cannot read the kernel's log. */
 const journalArguments = ['-k', '-b', '--no-pager', '-o', 'short-monotonic', '-n', '2000', '--grep', journalPattern];
 
 /** Puts the oldest entry first. `journalctl` prints the newest first if both `-n` and `--grep` are given. */
@@ -39,7 +39,7 @@ const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<
 	}
 
 	const journal = await run('journalctl', journalArguments, limits);
-	// Without a matching entry, the exit code is 1.
+	// The exit code is 1 if no entry matches.
 	const isRead = journal.exitCode === 0 || (journal.exitCode === 1 && journal.stderr === '');
 	return isComplete(journal) && isRead ? oldestFirst(journal.stdout) : undefined;
 };
