@@ -115,7 +115,9 @@ export type App = {
 	readonly requester: (label: string | undefined) => Requester;
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
 	readonly foreignEngine: () => Promise<Engine | undefined>;
-	/** Repairs and restricts an existing pool in a file. Undefined if there is none, or nothing to change. `isGroupAsked` is whether `--group` was given. */
+	/**
+	Repairs and restricts an existing pool in a file. Undefined if there is none, or nothing to change. `isGroupAsked` is whether `--group` was given.
+	*/
 	readonly adjustPool: (
 		isGroupAsked: boolean,
 	) => Promise<(PoolMade & Pick<PoolLocation, 'location' | 'repairs'>) | undefined>;

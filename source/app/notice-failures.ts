@@ -34,7 +34,9 @@ function readFailures(file: string | undefined): ReadonlyMap<string, NoticeFailu
 	}
 }
 
-/** Returns the failures of this account's processes and, for root, those of the service, which also runs as root. The later failure of a target counts. */
+/**
+Returns the failures of this account's processes and, for root, those of the service, which also runs as root. The later failure of a target counts.
+*/
 export function readNoticeFailures(
 	host: Pick<Host, 'machineId' | 'account'>,
 	home = serviceHome,

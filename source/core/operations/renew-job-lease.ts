@@ -13,7 +13,10 @@ import {transact} from './transact.js';
 
 type Renewed = Pick<ExtendResult, 'extended' | 'now'> & {readonly jobLease: JobLease; readonly seconds: number};
 
-/** Moves the end of this process's lease to `seconds` from now, or as far as {@link agentRenewalSeconds} allows. Throws `not-found` if the lease has ended, `impossible` if the policy allows less time. */
+/**
+Moves the end of this process's lease to `seconds` from now, or as far as {@link agentRenewalSeconds} allows. Throws `not-found` if the lease has
+ended, `impossible` if the policy allows less time.
+*/
 export const renewJobLease = async (
 	world: World,
 	requester: Requester,

@@ -41,7 +41,15 @@ export async function acquire(
 	const {requester} = request;
 	const {leaseId = world.clock.uuid(), entryId = world.clock.uuid()} = options;
 	const leaveLater = (reason: GaveUp['reason']): void => {
-		void quitLater(world, requester, {id: entryId, leaseId, account: requester.account, reason}, options);
+		const {leaveUntil, failed} = options;
+		if (leaveUntil !== undefined) {
+			void quitLater(
+				world,
+				requester,
+				{id: entryId, leaseId, account: requester.account, reason},
+				{leaveUntil, failed},
+			);
+		}
 	};
 
 	try {

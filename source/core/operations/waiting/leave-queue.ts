@@ -102,14 +102,14 @@ export async function quitQueue(
 }
 
 /**
-Leaves the queue once the store can be reached again. Releases a grant of the last moment, because nobody waits for the grant any more. Without
-`leaveUntil`, does nothing.
+Leaves the queue once the store can be reached again, unless `leaveUntil` is aborted first. Releases a grant of the last moment, because nobody waits
+for the grant any more.
 */
 export async function quitLater(
 	world: World,
 	requester: Requester,
 	quit: QuitOptions,
-	{leaveUntil = AbortSignal.abort(), failed}: Pick<WaitOptions, 'leaveUntil' | 'failed'>,
+	{leaveUntil, failed}: Pick<WaitOptions, 'failed'> & {readonly leaveUntil: AbortSignal},
 ): Promise<void> {
 	const {clock} = world;
 	const wakeSignal = createWakeSignal();
