@@ -82,6 +82,7 @@ export const top: Command = {
 			bindingsWith(keys);
 		}
 
+		keepHeapSmall();
 		const isReadonly = input.has('readonly');
 		const configFile = namedFile(input.text('config'), app.environment);
 		const loading = loadMonitor();
@@ -103,7 +104,7 @@ export const top: Command = {
 			// Reminders that fail are not reported, because the monitor has no place for them.
 			stopReminding =
 				isReadonly || hasNoPool || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
-			const ended = runMonitor({
+			return await runMonitor({
 				world,
 				watchedGpus: await opened?.watchGpus(scanIntervalSeconds * 1000),
 				requester: app.requester(undefined),
@@ -152,9 +153,6 @@ export const top: Command = {
 				isAscii: input.has('ascii') || isPlain(process.env),
 				graphs: input.config.get('top.graphs'),
 			});
-			// Called after the first frame, because drawing that frame needs a larger heap.
-			keepHeapSmall();
-			return await ended;
 		} finally {
 			hosts.stop();
 			hostsPort.stop();
