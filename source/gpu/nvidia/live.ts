@@ -4,7 +4,7 @@ import type {ToolCall} from '../tool/early-tool.js';
 import {watchRuns, type HangWatch} from '../tool/hang-watch.js';
 import type {RunTool} from '../tool/tool.js';
 import {createToolStream, readLines, type StreamReader, type ToolStream} from '../tool/stream.js';
-import {readLoggedProblems} from './problems/kernel-log.js';
+import {createLogReader} from './problems/log-reader.js';
 import {askDetails, attachParts} from './details.js';
 import {withLogged, type ReadGpus} from './slow-readings.js';
 import {parseGpuTable, type GpuTable} from './gpus.js';
@@ -74,17 +74,16 @@ export const tableReader =
 const isSound = ({gpus, remarks}: GpuTable): boolean =>
 	remarks.length === 0 && gpus.every(({failure}) => failure === undefined);
 
+const minuteMs = 60_000;
+
 type CacheOptions<Value> = {
 	/** Runs the query. Never rejects. Undefined if nothing was found. */
 	readonly ask: () => Promise<Value | undefined>;
-	readonly everyMs: number;
-	/** Interval after a query that found nothing. */
-	readonly retryMs: number;
 	readonly monotonicMs: () => number;
 };
 
-/** Caches the last answer to a query that runs in the background, at most once at a time. Callers never wait. */
-const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOptions<Value>) => {
+/** Caches the last answer to a query that runs in the background, at most once a minute and once at a time. Callers never wait. */
+const createCachedValue = <Value>({ask, monotonicMs}: CacheOptions<Value>) => {
 	let value: Value | undefined;
 	let isAsking = false;
 	let nextMs = -Infinity;
@@ -92,7 +91,7 @@ const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOpt
 	const refresh = async () => {
 		isAsking = true;
 		value = await ask();
-		nextMs = monotonicMs() + (value === undefined ? retryMs : everyMs);
+		nextMs = monotonicMs() + minuteMs;
 		isAsking = false;
 	};
 
@@ -118,11 +117,6 @@ type Options = {
 
 /** Longest interval between readings, because a requested scan waits for the next reading. */
 const longestPeriodMs = 2000;
-
-const minuteMs = 60_000;
-
-/** Retry interval without permission to read the kernel's log, because the account is unlikely to get it soon. */
-const forbiddenLogMs = 10 * minuteMs;
 
 export const createLiveSources =
 	({run, monotonicMs, timeLimitMs, intervalMs, uptimeSeconds, library}: Options): CreateSources =>
@@ -158,14 +152,11 @@ export const createLiveSources =
 				hangs.sinceMs() === undefined
 					? askDetails({run: runNoted, command, timeoutMs: timeLimitMs(), signal})
 					: undefined,
-			everyMs: minuteMs,
-			retryMs: minuteMs,
 			monotonicMs,
 		});
+		const readLog = createLogReader({run, monotonicMs, uptimeSeconds});
 		const currentProblems = createCachedValue({
-			ask: async () => readLoggedProblems({run, signal}, uptimeSeconds),
-			everyMs: minuteMs,
-			retryMs: forbiddenLogMs,
+			ask: async () => readLog(signal),
 			monotonicMs,
 		});
 

@@ -6,8 +6,14 @@ type Options = {
 	readonly run: RunTool;
 	readonly signal: AbortSignal;
 	/** Time limit for each way to read the log. */
-	readonly timeoutMs?: number;
+	readonly timeoutMs: number;
 };
+
+/** Problems of each GPU, by PCI address. */
+export type LoggedProblems = ReadonlyMap<string, readonly HealthProblem[]>;
+
+/** Why the log was not read: this account may not read it, or reading took too long. */
+type Unread = 'forbidden' | 'too-slow';
 
 /** Maximum size of the log. Each event is a line of some hundred bytes, and the kernel's ring buffer is rarely larger. */
 const maxBytes = 8 * 1024 * 1024;
@@ -31,17 +37,22 @@ const oldestFirst = (text: string): string => {
 };
 
 /** Reads the log with dmesg or, if this account may not run dmesg, from the journal. */
-const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<string | undefined> => {
+const readKernelLog = async ({run, signal, timeoutMs}: Options): Promise<Unread | {readonly text: string}> => {
 	const limits = {timeoutMs, maxBytes, signal};
 	const dmesg = await run('dmesg', [], limits);
 	if (isComplete(dmesg) && dmesg.exitCode === 0) {
-		return dmesg.stdout;
+		return {text: dmesg.stdout};
 	}
 
 	const journal = await run('journalctl', journalArguments, limits);
 	// The exit code is 1 if no entry matches.
 	const isRead = journal.exitCode === 0 || (journal.exitCode === 1 && journal.stderr === '');
-	return isComplete(journal) && isRead ? oldestFirst(journal.stdout) : undefined;
+	if (isComplete(journal) && isRead) {
+		return {text: oldestFirst(journal.stdout)};
+	}
+
+	const isEnded = [dmesg, journal].some(({failure}) => failure === 'timed-out' || failure === 'aborted');
+	return isEnded ? 'too-slow' : 'forbidden';
 };
 
 type Xid = {
@@ -135,11 +146,7 @@ const recoveryChanged = 154;
 const containedError = 94;
 
 /** Returns the logged problems of each GPU, by PCI address. Ignores entries older than `longestAgoSeconds`, because the log records no repairs. */
-export const judgeXids = (
-	xids: readonly Xid[],
-	nowSeconds: number,
-	longestAgoSeconds: number,
-): ReadonlyMap<string, readonly HealthProblem[]> => {
+export const judgeXids = (xids: readonly Xid[], nowSeconds: number, longestAgoSeconds: number): LoggedProblems => {
 	const problems = new Map<string, Map<string, HealthProblem>>();
 	for (const {pciBusId, number, words, atSeconds = nowSeconds} of xids) {
 		const known = problems.get(pciBusId) ?? new Map<string, HealthProblem>();
@@ -174,11 +181,11 @@ const kindOf = (number: number, words: string): HealthProblem['kind'] | undefine
 
 const longestAgoSeconds = 24 * 3600;
 
-/** Reads the logged problems of each GPU, by PCI address. `uptimeSeconds` counts from boot, as in the log. */
+/** Reads the logged problems, or returns why they were not read. `uptimeSeconds` counts from boot, as in the log. */
 export const readLoggedProblems = async (
 	options: Options,
 	uptimeSeconds: () => number,
-): Promise<ReadonlyMap<string, readonly HealthProblem[]> | undefined> => {
+): Promise<LoggedProblems | Unread> => {
 	const log = await readKernelLog(options);
-	return log === undefined ? undefined : judgeXids(parseXids(log), uptimeSeconds(), longestAgoSeconds);
+	return typeof log === 'string' ? log : judgeXids(parseXids(log.text), uptimeSeconds(), longestAgoSeconds);
 };
