@@ -74,9 +74,13 @@ function ownDirectory(): string {
 	try {
 		return process.cwd();
 	} catch {
-		throw new CanhazgpuError('failed', 'The current directory has been removed, so the output of the job cannot go there', {
-			hint: 'Change to another directory, and try again.',
-		});
+		throw new CanhazgpuError(
+			'failed',
+			'The current directory has been removed, so the output of the job cannot go there',
+			{
+				hint: 'Change to another directory, and try again.',
+			},
+		);
 	}
 }
 

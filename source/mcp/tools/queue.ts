@@ -24,7 +24,8 @@ export const queue = defineTool({
 export const why = defineTool({
 	name: 'gpu_why',
 	title: 'Why a request waits',
-	description: 'Explains why requests wait: who holds the GPUs that they need, until when, and what else they are waiting for.',
+	description:
+		'Explains why requests wait: who holds the GPUs that they need, until when, and what else they are waiting for.',
 	input: v.strictObject({
 		entry_id: v.optional(text('only the queue entry whose id, as shown by gpu_queue, starts with this')),
 	}),

@@ -22,12 +22,12 @@ test.each<[typed: string, stream: 'stdout' | 'stderr', line: string]>([
 	['release --gpu-ids 1', 'stdout', 'Released 1 GPU(s): [1]'],
 	['release', 'stdout', 'Released 2 GPU(s): [0 3]'],
 ])('the first line of %s on %s is "%s"', async (typed, stream, line) => {
-	expect((await box.run(typed))[stream].split('\n')[0]).toBe(line);
+	expect((await box.run(typed))[stream].split('\n', 1)[0]).toBe(line);
 });
 
 test('run prints "Reserved 1 GPU(s): [0] for command execution" on stderr', async () => {
 	const {stderr} = await box.run('run -- true', {CANHAZGPU_RUN_QUIET: 'false'});
-	expect(stderr.split('\n')[0]).toBe('Reserved 1 GPU(s): [0] for command execution');
+	expect(stderr.split('\n', 1)[0]).toBe('Reserved 1 GPU(s): [0] for command execution');
 });
 
 test('status --json has the same values of "status" and "type" as the Go canhazgpu', async () => {

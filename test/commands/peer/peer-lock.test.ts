@@ -14,7 +14,9 @@ test('reserve explains how to remove the allocation lock of a crashed Go canhazg
 	await expect(reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60})).rejects.toMatchObject({
 		code: 'busy',
 		message: 'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
-		hint: expect.stringContaining('If no Go program is running, delete the lock: redis-cli -p 7000 del canhazgpu:allocation_lock') as unknown,
+		hint: expect.stringContaining(
+			'If no Go program is running, delete the lock: redis-cli -p 7000 del canhazgpu:allocation_lock',
+		) as unknown,
 	});
 });
 

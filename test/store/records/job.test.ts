@@ -34,7 +34,7 @@ describe('the record of a job', () => {
 				kind: 'garbage',
 				number: 7,
 				raw,
-				problem: expect.stringMatching(problem),
+				problem: expect.stringMatching(problem) as string,
 			});
 		}
 	});

@@ -46,7 +46,9 @@ test('the key E explains why it does nothing if no GPU would go back to the pool
 	session = startMonitor(box, {size});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('E');
-	await session.shows('WARN None of your GPUs is about to go back to the pool. To keep GPUs in advance, type :extend --keep 2h');
+	await session.shows(
+		'WARN None of your GPUs is about to go back to the pool. To keep GPUs in advance, type :extend --keep 2h',
+	);
 	expect((await leasesIn(box))[0]?.keepUntil).toBeUndefined();
 });
 

@@ -52,6 +52,9 @@ test('the key v says that there was no message yet', async () => {
 test('the key v shows a message that the monitor displayed at its start', async () => {
 	const state = await stateOf(await createBox(1), {columns: 80, rows: 24});
 	expect(readWhole.reasonAgainst?.(state)).toBe('There has been no message yet');
-	const {lastFlash} = initialState(state.settings, state.size, 1000, {level: 'warning', text: 'Created a private pool.'});
+	const {lastFlash} = initialState(state.settings, state.size, 1000, {
+		level: 'warning',
+		text: 'Created a private pool.',
+	});
 	expect(readWhole.reasonAgainst?.({...state, lastFlash})).toBeUndefined();
 });

@@ -20,9 +20,13 @@ export function withinSharePolicy(
 
 	const doubt = policyDoubtOf(snapshot, ['share', 'share.max', 'share.gpus']);
 	if (doubt !== undefined) {
-		throw new CanhazgpuError('pool-garbage', `It is unknown whether GPUs can be shared in this pool: ${doubt.problem}`, {
-			hint: `${doubt.fix}. Without --share you get whole GPUs.`,
-		});
+		throw new CanhazgpuError(
+			'pool-garbage',
+			`It is unknown whether GPUs can be shared in this pool: ${doubt.problem}`,
+			{
+				hint: `${doubt.fix}. Without --share you get whole GPUs.`,
+			},
+		);
 	}
 
 	if (policyValue(snapshot, 'share') === 'off') {

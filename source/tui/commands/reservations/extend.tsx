@@ -7,16 +7,9 @@ import {Form as FormDialog} from '../../dialogs/form.js';
 import {formOf, type Form} from '../../state/dialogs.js';
 import {secondsOf, valueOf} from '../../state/form.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
-import {
-	commandOn,
-	outcomeOfTargets,
-	reasonAgainstTargets,
-	targetNames,
-	targetsOf,
-	type Targets,
-} from './targets.js';
-import {TargetList} from './target-list.js';
 import {defineCommand, failed} from '../command.js';
+import {commandOn, outcomeOfTargets, reasonAgainstTargets, targetNames, targetsOf, type Targets} from './targets.js';
+import {TargetList} from './target-list.js';
 
 export const extend = defineCommand<Form<Targets>>({
 	name: 'extend',
@@ -33,7 +26,12 @@ export const extend = defineCommand<Form<Targets>>({
 	async perform({world, store}, form) {
 		const by = secondsOf(form);
 		const {requester} = store.getState().settings;
-		const {extended, notYours, notTimed} = await extendLeases(world, requester, {by: 'leases', leases: form.targets}, {by});
+		const {extended, notYours, notTimed} = await extendLeases(
+			world,
+			requester,
+			{by: 'leases', leases: form.targets},
+			{by},
+		);
 		if (notTimed.length > 0) {
 			return failed(`Nothing extended: ${gpuList(notTimed)} held by a job that has no end time`);
 		}

@@ -16,7 +16,7 @@ Requests an address when `address` or `occasion` changes. Returns the last answe
 @param address - Undefined to request nothing.
 @param what - The subject of error messages, such as `The report`.
 */
-export function useAnswer<Value extends object>(
+export function useAnswer<Value extends Record<string, unknown>>(
 	address: string | undefined,
 	what: string,
 	occasion: unknown,

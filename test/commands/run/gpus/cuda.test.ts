@@ -56,7 +56,9 @@ test('run --cuda refuses a missing version before queueing and lists the install
 test('run --cuda refuses an invalid version', async () => {
 	expect(await box.run('run --cuda latest -- nvcc', environment)).toMatchObject({
 		exitCode: 2,
-		stderr: expect.stringContaining('--cuda must be a CUDA version such as "12.4" (in YAML, with quotes), not "latest"') as string,
+		stderr: expect.stringContaining(
+			'--cuda must be a CUDA version such as "12.4" (in YAML, with quotes), not "latest"',
+		) as string,
 	});
 });
 

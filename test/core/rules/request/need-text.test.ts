@@ -29,7 +29,9 @@ test('parseNeed reads GPU requirements, and needFlagsFor returns the equivalent 
 test('parseNeed reads a MIG profile as a request for a MIG instance on any GPU model', () => {
 	expect(parseNeed('1g.10GB a100')).toEqual({mig: {profile: '1g.10gb'}, models: ['a100']});
 	expect(needFlagsFor('1g.10GB a100')).toEqual(['--model', 'a100', '--mig', '1g.10gb']);
-	expect(() => parseNeed('1g.10gb 40G')).toThrow('Needs: 1g.10gb asks for a MIG instance, but "40G" applies only to whole GPUs');
+	expect(() => parseNeed('1g.10gb 40G')).toThrow(
+		'Needs: 1g.10gb asks for a MIG instance, but "40G" applies only to whole GPUs',
+	);
 });
 
 test.each([
