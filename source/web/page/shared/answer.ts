@@ -16,11 +16,7 @@ Requests an address when `address` or `occasion` changes. Returns the last answe
 @param address - Undefined to request nothing.
 @param what - The subject of error messages, such as `The report`.
 */
-export function useAnswer<Value extends Record<string, unknown>>(
-	address: string | undefined,
-	what: string,
-	occasion: unknown,
-): Answer<Value> {
+export function useAnswer<Value>(address: string | undefined, what: string, occasion: unknown): Answer<Value> {
 	const [loaded, setLoaded] = useState<Loaded<Value>>({});
 	useEffect(() => {
 		if (address === undefined) {

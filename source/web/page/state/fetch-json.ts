@@ -1,7 +1,7 @@
 const patienceMs = 10_000;
 
 /** Requests JSON. Rejects with a message for the user: why the server refused the request, or that the server does not answer. */
-export async function fetchJson<Value extends Record<string, unknown>>(path: string): Promise<Value> {
+export async function fetchJson<Value>(path: string): Promise<Value> {
 	const answer = await fetch(path, {signal: AbortSignal.timeout(patienceMs)}).catch((error: unknown) => {
 		const isLate = error instanceof DOMException && error.name === 'TimeoutError';
 		const words = isLate ? `The server did not answer within ${patienceMs / 1000} s` : 'The server cannot be reached';
