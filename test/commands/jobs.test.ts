@@ -1,9 +1,12 @@
 /** Detached jobs: the built program, real processes, an embedded pool and a Redis pool. */
 import {execFileSync} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {emptyPlan} from '../../source/core/model/plan.js';
+import type {SoundJobRecord} from '../../source/core/model/jobs.js';
+import {soundRecords} from '../../source/core/rules/jobs/look.js';
 import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
 import {isAlive, openStoreOf} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -276,6 +279,37 @@ describe.each(
 		expect((await box.run(`retry ${id}`)).exitCode).toBe(0);
 		await box.run(`wait ${id}`);
 		expect(await jobOf(box, id)).not.toHaveProperty('reason');
+	});
+
+	test('retry refuses a job if somebody else has changed its output file or replaced its command', async () => {
+		const ids = [await submit(box, '', 'true'), await submit(box, '', 'touch', 'replaced')];
+		const profile = path.join(box.home, '.profile');
+		await box.run(`wait ${ids.join(' ')}`);
+		rmSync(path.join(box.home, 'replaced'));
+		const store = await openStoreOf(box);
+		const [{job, raw}, {job: other}] = soundRecords(await store.readJobs(ids.map(Number))) as [
+			SoundJobRecord,
+			SoundJobRecord,
+		];
+		const {words, command, directory, seal} = other;
+		let expected = raw;
+		for (const changed of [
+			{...job, log: profile},
+			{...job, words, command, directory, seal},
+		]) {
+			await store.commit({
+				...emptyPlan,
+				expect: [{kind: 'job', number: job.number, raw: expected}],
+				writes: [{kind: 'job', job: changed}],
+			});
+			expect(await box.run(`retry ${ids[0]}`)).toMatchObject({
+				exitCode: 1,
+				stderr: expect.stringContaining('somebody changed it') as string,
+			});
+			expected = soundRecords(await store.readJobs([job.number]))[0]!.raw;
+		}
+
+		expect([existsSync(profile), existsSync(path.join(box.home, 'replaced'))]).toEqual([false, false]);
 	});
 
 	slowTest('retry names the directory of the job if the directory was removed', async () => {

@@ -3,6 +3,7 @@ import type {EngineWorld} from '../../core/operations/engine.js';
 import type {Requester} from '../../core/model/types.js';
 import {retryJobs} from '../../core/operations/jobs/jobs.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
+import {sealedParts} from '../../core/rules/jobs/submit.js';
 import {startWrappers} from '../shared/detached/start-wrappers.js';
 
 type AgainOptions = {readonly ids: readonly string[]; readonly signal?: AbortSignal};
@@ -26,12 +27,7 @@ export async function startAgain(
 
 	const detaching = await app.loadDetaching();
 	detaching.prepareLogs();
-	const jobs = await retryJobs(
-		world,
-		requester,
-		ids,
-		({words, directory, seal}) => seal === detaching.seal([words, directory]),
-	);
+	const jobs = await retryJobs(world, requester, ids, (job) => job.seal === detaching.seal(sealedParts(job)));
 	const notStarted = await startWrappers(app, world, jobs, {isNewLog: false, signal});
 	return {ids: jobs.map((job) => jobIdOf(job)), notStarted};
 }

@@ -40,7 +40,7 @@ export type Job = {
 	/** The words after `run`: flags, `--` and the command. Flags that decide when the job starts, such as `--after`, are left out. */
 	readonly words: readonly string[];
 	readonly command: readonly string[];
-	/** Proof for the owner that nobody else has changed `words` and `directory`. Checked by `retry` before the command runs again. */
+	/** Proof for the owner that nobody else has changed what `retry` takes from this record. Checked by `retry` before the command runs again. */
 	readonly seal?: string;
 	/** The interface that submitted the job: `mcp`, with the client's name. Absent for the command line. Copied to the job's reservations. */
 	readonly via?: string;

@@ -146,7 +146,7 @@ function readKey(directory: string): Uint8Array {
 	return key;
 }
 
-/** Returns a code that only this account can compute. Every account can write to the store, so `retry` only runs command lines with this code. */
+/** Returns a code that only this account can compute. Every account can write to the store, so `retry` takes only what has this code from a job's record. */
 export const sealOf = (directory: string, content: unknown): string =>
 	createHmac('sha256', readKey(directory)).update(JSON.stringify(content)).digest('hex');
 

@@ -269,7 +269,7 @@ test('the command line of the monitor completes the ids of own jobs after cancel
 				retries: 0,
 				...(indices && {array: {indices}}),
 			},
-			(id) => `/jobs/${id}.log`,
+			{logOf: (id) => `/jobs/${id}.log`, sealOf: String},
 		);
 	await submit(account);
 	await submit('somebody-else');

@@ -24,7 +24,7 @@ const request = (part: Partial<JobRequest> = {}): JobRequest => ({
 });
 
 const submit = async (world: TestWorld, part?: Partial<JobRequest>) =>
-	submitJobs(world, request(part), (id) => `/jobs/${id}.log`);
+	submitJobs(world, request(part), {logOf: (id) => `/jobs/${id}.log`, sealOf: String});
 
 const states = async (world: TestWorld) =>
 	(await readCurrentJobs(world)).records.map((record) => [record.number, record.kind === 'job' && record.job.state]);

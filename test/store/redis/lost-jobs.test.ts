@@ -53,7 +53,7 @@ async function start() {
 				after: after.map((id) => ({id, isAny: true})),
 				retries: 0,
 			},
-			(id) => `/jobs/${id}.log`,
+			{logOf: (id) => `/jobs/${id}.log`, sealOf: String},
 		);
 		const keeper = await takeJob(world, job!, ending.signal);
 		if (isKept) {

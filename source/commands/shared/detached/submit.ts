@@ -102,13 +102,12 @@ async function storeJobs(
 			account: request.requester.account,
 			directory,
 			words: run,
-			seal: detaching.seal([run, directory]),
 			via: request.via,
 			command: words,
 			count,
 			...later,
 		},
-		detaching.logFor,
+		{logOf: detaching.logFor, sealOf: detaching.seal},
 	);
 }
 

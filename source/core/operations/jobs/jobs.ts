@@ -8,7 +8,7 @@ import {cancelled, planJobChanges, retried} from '../../rules/jobs/changes.js';
 import {isJobId, jobIdOf, jobsNamed} from '../../rules/jobs/ids.js';
 import {planLook, soundJobs, soundRecords} from '../../rules/jobs/look.js';
 import {isOver} from '../../rules/jobs/start.js';
-import {checkRetried, planSubmission, type JobRequest} from '../../rules/jobs/submit.js';
+import {checkRetried, planSubmission, type JobRequest, type Submitting} from '../../rules/jobs/submit.js';
 import {requirePool} from '../../rules/pool/pool.js';
 import {changeOnce} from '../change-once.js';
 
@@ -125,7 +125,7 @@ export function requireOwner(
 export const submitJobs = async (
 	world: World,
 	request: JobRequest,
-	logOf: (id: string) => string,
+	{logOf, sealOf}: Pick<Submitting, 'logOf' | 'sealOf'>,
 ): Promise<readonly Job[]> =>
 	changeJobs(world, {
 		plan(list) {
@@ -133,6 +133,7 @@ export const submitJobs = async (
 				host: world.host,
 				tokenOf: () => world.clock.uuid(),
 				logOf,
+				sealOf,
 			});
 			return {plan, result: jobs};
 		},

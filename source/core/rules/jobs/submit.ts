@@ -14,16 +14,35 @@ export const mostKept = 10_000;
 
 export type JobRequest = Pick<
 	Job,
-	'account' | 'directory' | 'words' | 'command' | 'seal' | 'via' | 'count' | 'after' | 'begin' | 'retries'
+	'account' | 'directory' | 'words' | 'command' | 'via' | 'count' | 'after' | 'begin' | 'retries'
 > & {
 	readonly array?: ArrayRequest | undefined;
 };
 
-type Submitting = {
+export type Submitting = {
 	readonly host: Host;
 	readonly tokenOf: () => string;
 	readonly logOf: (id: string) => string;
+	/** Returns the seal of {@link sealedParts}. */
+	readonly sealOf: (parts: unknown) => string;
 };
+
+/** Returns what `retry` takes from the record of a job. Every account can write to the store, so the seal proves that nobody else has written this. */
+export const sealedParts = ({
+	number,
+	array,
+	directory,
+	words,
+	command,
+	log,
+}: Pick<Job, 'number' | 'array' | 'directory' | 'words' | 'command' | 'log'>): unknown => [
+	number,
+	array && [array.id, array.index, array.limit],
+	directory,
+	words,
+	command,
+	log,
+];
 
 /** Throws `usage` if a job in `after` does not exist, or has ended in a way that prevents the new job from ever starting. */
 export function checkAfter(after: JobRequest['after'], jobs: readonly Job[]): void {
@@ -79,7 +98,7 @@ function outdated(records: readonly SoundJobRecord[], now: number): readonly Sou
 export function planSubmission(
 	list: JobList,
 	{array, ...request}: JobRequest,
-	{host, tokenOf, logOf}: Submitting,
+	{host, tokenOf, logOf, sealOf}: Submitting,
 ): {readonly plan: Plan; readonly jobs: readonly Job[]} {
 	const {now, index} = list;
 	const known = soundJobs(list);
@@ -91,15 +110,14 @@ export function planSubmission(
 	})) ?? [undefined];
 	const jobs = places.map((place, position): Job => {
 		const number = index.next + position;
+		const job = {...request, number, array: place, log: logOf(jobIdOf({number, array: place}))};
 		return {
-			...request,
-			number,
-			array: place,
+			...job,
+			seal: sealOf(sealedParts(job)),
 			token: tokenOf(),
 			state: 'pending',
 			starts: 0,
 			submitTime: now,
-			log: logOf(jobIdOf({number, array: place})),
 			machine: host.machineId,
 			bootId: host.bootId,
 			holder: host.self,
