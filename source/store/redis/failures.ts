@@ -15,7 +15,7 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['NOAUTH', /NOAUTH|unauthenticated/v],
 	['WRONGPASS', /invalid password|AUTH/v],
 	['DBINDEX', /DB index/v],
-	['NOCOMMAND', /unknown (?:redis )?command/iv],
+	['NOCOMMAND', /unknown (?:redis )?command|acl_check_cmd/iv],
 	['CLIENTS', /max number of clients/v],
 ];
 
@@ -217,7 +217,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		[
 			'store-refused',
 			'lacks a command that canhazgpu needs',
-			'The audit log needs Redis 5 or later, with no command renamed.',
+			'Use Redis 5 or later, without rename-command in its configuration.',
 		],
 	],
 	[

@@ -222,9 +222,15 @@ end
 -- with a command that needs memory. All other plans, such as releases and heartbeats, begin with a deletion and are executed.
 if ARGV[2] == '1' then
   run_later('SETRANGE', CONSTANT.nothing, 0, '')
-else
-  run_later('DEL', CONSTANT.nothing)
+  -- The commands that a later release needs, so that nothing is granted that cannot be released. They change nothing, because the key does not exist.
+  run_later('SET', CONSTANT.nothing, '', 'XX')
+  run_later('TYPE', CONSTANT.nothing)
+  run_later('ZCARD', CONSTANT.nothing)
+  run_later('ZADD', CONSTANT.nothing, 'XX', 0, '')
+  run_later('PERSIST', CONSTANT.nothing)
+  run_later('ZREM', CONSTANT.nothing, '')
 end
+run_later('DEL', CONSTANT.nothing)
 
 local ok, is_taken = pcall(take_steps)
 if not ok then
