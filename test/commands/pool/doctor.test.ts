@@ -38,6 +38,7 @@ test('doctor warns about a Redis that does not persist data', async () => {
 test('doctor on a Redis without a pool says how to create a pool and that no GPUs were found', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7', PATH: '/nowhere'});
 	onTestFinished(box.remove);
+	await box.run('doctor');
 	const {stdout, exitCode} = await box.run('doctor');
 	expect(exitCode).toBe(1);
 	expect(stdout).toMatch(/^✗ pool {8}There is no GPU pool in redis \S+\n +Make one with: canhazgpu admin$/mv);

@@ -231,6 +231,7 @@ if ARGV[2] == '1' then
   run_later('ZREM', CONSTANT.nothing, '')
 end
 run_later('DEL', CONSTANT.nothing)
+local first_change = #commands + 1
 
 local ok, is_taken = pcall(take_steps)
 if not ok then
@@ -246,7 +247,10 @@ if uses[1] then
   -- Removes the expiry: the Go program lets the whole history expire 90 days after its last record.
   run_later('PERSIST', CONSTANT.history)
 end
-run_later('SET', CONSTANT.revision, next_revision())
+-- An empty plan only tests whether the store accepts changes, so it is not counted.
+if commands[first_change] or audit_records[1] or restored_count then
+  run_later('SET', CONSTANT.revision, next_revision())
+end
 
 -- A missing permission would stop the writes halfway, so all permissions are checked first, which Redis can do since version 7.
 if redis.acl_check_cmd then
