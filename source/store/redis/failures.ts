@@ -28,6 +28,10 @@ function wordOf(error: Error): string {
 	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
 
+/** Whether Redis has no such command, because of its version or of rename-command, or does not let this account use it. */
+export const isCommandMissing = (error: unknown): boolean =>
+	isReply(error) && ['NOCOMMAND', 'NOPERM'].includes(wordOf(error));
+
 /** Returns how to retry a command that was not executed. `again`: soon. `elsewhere`: on a new connection, because the server became a replica. */
 export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
 	if (!isReply(error)) {

@@ -1,14 +1,15 @@
 import type {Redis} from 'ioredis';
 import type {StoreCondition} from '../../core/model/ports.js';
 import type {Connection} from './connection.js';
+import {isCommandMissing} from './failures.js';
 import {ask, textOf} from './replies.js';
 
-/** Returns the answer of INFO. Empty if this account has no permission. */
+/** Returns the answer of INFO. Empty if Redis does not have the command, or not for this account. */
 async function infoText(client: Redis, section = 'default'): Promise<string> {
 	try {
 		return await client.info(section);
 	} catch (error) {
-		if (error instanceof Error && error.message.startsWith('NOPERM')) {
+		if (isCommandMissing(error)) {
 			return '';
 		}
 
@@ -26,7 +27,7 @@ export class Uptime {
 		return this.#run;
 	}
 
-	/** Asks the server for its uptime and run. If this account has no permission, the age of the connection is used as the minimum uptime. */
+	/** Asks the server for its uptime and run. Without an answer, the age of the connection is used as the minimum uptime. */
 	async ask(client: Redis): Promise<void> {
 		const asked = performance.now();
 		this.#startedAt = asked;
