@@ -127,7 +127,8 @@ export class Connection {
 	}
 
 	#retryDelay(times: number): number | undefined {
-		const isOver = !this.#hooks.keepReconnecting && performance.now() - this.#downSince > graceMs;
+		// The first attempt is planned before the loss is noted.
+		const isOver = !this.#hooks.keepReconnecting && !this.#isUp && performance.now() - this.#downSince > graceMs;
 		return this.#isClosed || !this.#wasUp || isOver
 			? undefined
 			: Math.min(longestRetryMs, 20 * 2 ** times) * (0.5 + Math.random() / 2);
