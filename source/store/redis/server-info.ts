@@ -54,5 +54,6 @@ export async function readCondition(connection: Connection): Promise<StoreCondit
 		isDurable: appendOnly === undefined ? undefined : appendOnly === '1',
 		// Redis never evicts keys if it has no memory limit, no matter what its policy is.
 		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy !== 'noeviction',
+		isPasswordUnneeded: connection.isPasswordUnneeded,
 	};
 }

@@ -76,6 +76,24 @@ describe('a Redis server without a password', () => {
 		await store.close();
 	});
 
+	test('accepts a client with a password and writes no warning to the terminal', async () => {
+		const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+		onTestFinished(() => {
+			warn.mockRestore();
+		});
+		const address = {host: server.host, port: server.port, db: 0, keepReconnecting: true};
+		const store = await openRedisStore({...address, password: secret});
+		onTestFinished(async () => store.close());
+		await write(store, poolWrite(1));
+		await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+		expect((await store.read()).pool?.gpuCount).toBe(1);
+		expect(warn).not.toHaveBeenCalled();
+		expect(await store.inspect?.()).toMatchObject({isPasswordUnneeded: true});
+		const own = await openRedisStore(address);
+		expect(await own.inspect?.()).toMatchObject({isPasswordUnneeded: false});
+		await own.close();
+	});
+
 	test('reports an error if it lacks the requested database', async () => {
 		const opening = openRedisStore({host: server.host, port: server.port, db: 99, keepReconnecting: true});
 		await expect(opening).rejects.toMatchObject({

@@ -26,7 +26,7 @@ test('a store works again after a restart of a server that has no INFO', async (
 	const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: true});
 	onTestFinished(async () => store.close());
 	expect(await write(store, poolWrite(2))).toBe('done');
-	expect(await store.inspect?.()).toEqual({version: undefined, isDurable: undefined, evicts: undefined});
+	expect(await store.inspect?.()).toMatchObject({version: undefined, isDurable: undefined, evicts: undefined});
 	await server.restart();
 	expect((await store.read()).pool?.gpuCount).toBe(2);
 	expect(await write(store, poolWrite(3))).toBe('done');
