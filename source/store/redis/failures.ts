@@ -17,6 +17,7 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['DBINDEX', /DB index/v],
 	['NOCOMMAND', /unknown (?:redis )?command|acl_check_cmd/iv],
 	['CLIENTS', /max number of clients/v],
+	['NOPERM', /user executing the script can't/v],
 ];
 
 /** Whether an error is an answer of Redis. False if there was no answer. */
@@ -235,7 +236,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 ]);
 
 /** Codes of errors that remain until somebody corrects the settings of this program or of Redis. */
-const corrected = new Set(['WRONGPASS', 'NOAUTH', 'DENIED']);
+const corrected = new Set(['WRONGPASS', 'NOAUTH', 'DENIED', 'NOPERM']);
 
 export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 	const {name, db, passwordHint, shell} = endpoint;
