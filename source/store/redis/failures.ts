@@ -17,6 +17,7 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['DBINDEX', /DB index/v],
 	['NOCOMMAND', /unknown (?:redis )?command|acl_check_cmd/iv],
 	['CLIENTS', /max number of clients/v],
+	['CLUSTER', /^(?:MOVED|CLUSTERDOWN) |non local key|hash to the same slot/v],
 	['NOPERM', /user executing the script can't/v],
 ];
 
@@ -216,6 +217,14 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 	[
 		'NOREPLICAS',
 		['store-refused', 'has too few replicas and accepts no changes', 'See min-replicas-to-write in its configuration.'],
+	],
+	[
+		'CLUSTER',
+		[
+			'store-refused',
+			'belongs to a Redis Cluster, which canhazgpu does not support',
+			'Use a Redis without cluster-enabled: --redis-host and --redis-port.',
+		],
 	],
 	[
 		'NOCOMMAND',

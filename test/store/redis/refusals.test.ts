@@ -202,6 +202,20 @@ test('a Redis server with a renamed DEL rejects grants', async () => {
 	await store.close();
 });
 
+test('a node of a Redis Cluster is reported as unsupported', async () => {
+	const server = await startRedis({settings: ['--cluster-enabled', 'yes']});
+	onTestFinished(async () => server.stop());
+	const client = new Redis(server.port);
+	await client.call('CLUSTER', 'ADDSLOTS', ...Array.from({length: 16_384}, (_, slot) => slot));
+	client.disconnect();
+	const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
+	onTestFinished(async () => store.close());
+	await expect(store.read()).rejects.toMatchObject({
+		code: 'store-refused',
+		message: `Redis at 127.0.0.1:${server.port} belongs to a Redis Cluster, which canhazgpu does not support`,
+	});
+});
+
 describe('a Redis server with a password', () => {
 	let server: RedisServer;
 	beforeAll(async () => {
