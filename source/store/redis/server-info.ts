@@ -52,8 +52,8 @@ export async function readCondition(connection: Connection): Promise<StoreCondit
 	return {
 		version: version === undefined ? undefined : `Redis ${version}`,
 		isDurable: appendOnly === undefined ? undefined : appendOnly === '1',
-		// Redis never evicts keys if it has no memory limit, no matter what its policy is.
-		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy !== 'noeviction',
+		// Redis evicts no keys without a memory limit. The volatile policies evict only keys that expire, which reservations and the queue never do.
+		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy.startsWith('allkeys'),
 		isPasswordUnneeded: connection.isPasswordUnneeded,
 	};
 }

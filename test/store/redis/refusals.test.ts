@@ -76,6 +76,20 @@ describe('a Redis server without a password', () => {
 		await store.close();
 	});
 
+	test.each([
+		['noeviction', '100mb', false],
+		['volatile-lru', '100mb', false],
+		['allkeys-lru', '100mb', true],
+		['allkeys-lru', '0', false],
+	])('with maxmemory-policy %s and maxmemory %s: deletes reservations: %s', async (policy, limit, evicts) => {
+		await client.config('SET', 'maxmemory-policy', policy);
+		await client.config('SET', 'maxmemory', limit);
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
+		expect(await store.inspect?.()).toMatchObject({evicts});
+		await store.close();
+		await client.config('SET', 'maxmemory-policy', 'noeviction');
+	});
+
 	test('accepts a client with a password and writes no warning to the terminal', async () => {
 		const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
 		onTestFinished(() => {
