@@ -40,10 +40,12 @@ function findingOf(check: Finding['check'], error: unknown): Finding {
 	return {check, level: 'error', words: error.message, fix: error.hint};
 }
 
-/** Checks whether this account can commit. Makes an empty commit, which needs the same rights as every commit. */
+/** Checks whether this account can commit and listen for changes. Makes an empty commit, for which the store checks the rights of every commit. */
 async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Promise<Finding> {
 	try {
 		await store.commit({...emptyPlan, expect: [{kind: 'pool', gpuCount}]});
+		const stopListening = await store.subscribe({changed: () => undefined});
+		await stopListening();
 		return {check: 'permissions', level: 'ok', words: 'this account can use the store'};
 	} catch (error) {
 		return findingOf('permissions', error);

@@ -62,20 +62,22 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 		intervals: {watchedMs: scanMs, unwatchedMs: scanMs},
 		mostEvents: 50,
 		recordsAlerts: true,
-		endsOnMove: true,
+		endsOnLastingError: true,
 		broken: ended.reject,
 	});
 	let policy: string | undefined;
 	let lastId: string | undefined;
-	let isLost = false;
+	/** The reasons of the current outage that were printed. Each is printed once, because they can alternate. */
+	const printedReasons = new Set<string>();
 	view.subscribe(({snapshot, lost, events, now}, change) => {
-		if (change === 'store-lost' && lost !== undefined && !isLost) {
+		if (change === 'store-lost' && lost !== undefined && !printedReasons.has(lost.reason)) {
+			printedReasons.add(lost.reason);
 			app.remark(`The store cannot be reached: ${sanitize(lost.reason)}. Waiting for it.`);
-		} else if (change === 'snapshot' && isLost) {
+		} else if (change === 'snapshot' && printedReasons.size > 0) {
+			printedReasons.clear();
 			app.remark('The store can be reached again.');
 		}
 
-		isLost = lost !== undefined;
 		if (change === 'snapshot' && snapshot !== undefined) {
 			const words = policyText(snapshot);
 			if (words !== policy) {

@@ -51,6 +51,10 @@ export type RawPlan = {
 	readonly change: Change | undefined;
 };
 
+/** Whether a plan is empty. A store then only tests whether it accepts changes, and does not count the commit in its revision. */
+export const changesNothing = ({writes, usage, audit, change}: RawPlan): boolean =>
+	writes.length === 0 && usage.length === 0 && audit.length === 0 && change === undefined;
+
 /** Age at which usage records may be removed: the 90 days for which they must be kept, and a month for clocks that are ahead. See isTrimDue. */
 export const historySeconds = 120 * 86_400;
 

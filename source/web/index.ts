@@ -105,7 +105,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 				intervals: {watchedMs, unwatchedMs},
 				mostEvents,
 				recordsAlerts: true,
-				endsOnMove: true,
+				endsOnLastingError: true,
 				broken: ended.reject,
 			},
 		});

@@ -1,5 +1,6 @@
 /** Idle reservations with real stores and processes. */
 import {setTimeout as sleep} from 'node:timers/promises';
+import {Redis} from 'ioredis';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
@@ -95,7 +96,7 @@ slowTest('keep continues after an outage of the store', async () => {
 		await keeper.says(/The store cannot be reached/v);
 		await sleep(1000);
 		await server.restart();
-		await keeper.says(/The store answers again/v);
+		await keeper.says(/The store can be reached again/v);
 		await holdIdle(box, {warned: -300, deadline: 2});
 		// The idle time starts again, because no process scanned the GPUs in the meantime.
 		await eventually(async () => (await outcomeOf(box)).kinds.includes('idle unknown'));
@@ -121,6 +122,34 @@ test('keep exits with 4 and a hint if Redis requires a password, instead of wait
 			exitCode: 4,
 			stderr: `Error: Redis at 127.0.0.1:${server.port} ${problem}\n${hint}\n`,
 		});
+	}
+});
+
+test.each([
+	['a changed password', [], ['<secret', '>other'], 'refused the password'],
+	['a missing permission', [], ['-mget'], 'does not give this account all the permissions that canhazgpu needs'],
+	['missing channels', ['resetchannels'], [], 'does not give this account all the permissions that canhazgpu needs'],
+])('keep and web exit with 4 because of %s', async (_, before, after, problem) => {
+	const server = await startRedis();
+	const client = new Redis(server.port);
+	onTestFinished(async () => {
+		client.disconnect();
+		await server.stop();
+	});
+	const {box} = await createIdleBox(server.port);
+	await client.call('ACL', 'SETUSER', 'pool', 'on', '>secret', '~*', '&*', '+@all', ...before);
+	const credentials = {CANHAZGPU_REDIS_USERNAME: 'pool', CANHAZGPU_REDIS_PASSWORD: 'secret'};
+	const services = [start(box, 'keep', credentials), start(box, 'web --port 0', credentials)];
+	if (after.length > 0) {
+		await Promise.all(services.map(async (service) => eventually(() => service.stdout() !== '')));
+		await client.call('ACL', 'SETUSER', 'pool', ...after);
+		await client.call('CLIENT', 'KILL', 'USER', 'pool');
+	}
+
+	for (const {ended} of services) {
+		const {exitCode, stderr} = await ended;
+		expect(exitCode).toBe(4);
+		expect(stderr).toContain(`Error: Redis at 127.0.0.1:${server.port} ${problem}\n`);
 	}
 });
 

@@ -58,8 +58,11 @@ export type LiveViewOptions = {
 	readonly recordsAlerts: boolean;
 	/** The provider that scans the GPUs for this process alone. Defaults to the provider of the world. */
 	readonly ownGpus?: World['gpus'] | undefined;
-	/** Whether a move of the pool to another store is passed to `broken`. True for services, which find the pool when they are started again. */
-	readonly endsOnMove?: boolean;
+	/**
+	Whether `broken` gets errors that waiting does not end: the pool has moved to another store, or the store refuses the password or lacks a
+	permission. True for services, which use the new location and settings when they are started again.
+	*/
+	readonly endsOnLastingError?: boolean;
 	readonly broken: (error: unknown) => void;
 };
 
@@ -137,7 +140,7 @@ export function startLiveView(
 		mostEvents,
 		recordsAlerts,
 		ownGpus = world.gpus,
-		endsOnMove = false,
+		endsOnLastingError = false,
 		broken,
 	}: LiveViewOptions,
 ): LiveView {
@@ -237,7 +240,7 @@ export function startLiveView(
 			}
 		},
 		lost(reason, sinceMs, error) {
-			if (endsOnMove && saysMoved(error)) {
+			if (endsOnLastingError && (saysMoved(error) || error?.needsCorrection === true)) {
 				broken(error);
 				return;
 			}

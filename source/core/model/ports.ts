@@ -84,6 +84,8 @@ export type StoreCondition = {
 	readonly version?: string;
 	readonly isDurable?: boolean;
 	readonly evicts?: boolean;
+	/** Whether a password is configured, but the store has none. */
+	readonly isPasswordUnneeded?: boolean;
 	readonly damage?: string;
 };
 

@@ -2,7 +2,15 @@ import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision, type RawPool} from '../records/index.js';
 import {auditCap} from '../decode-audit.js';
-import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawUsage, type RawWrite} from '../raw-plan.js';
+import {
+	changesNothing,
+	historySeconds,
+	isTrimDue,
+	trimCount,
+	type RawPlan,
+	type RawUsage,
+	type RawWrite,
+} from '../raw-plan.js';
 
 export type State = {
 	pool: RawPool;
@@ -184,7 +192,8 @@ function appendAudit({auditLog}: State, records: readonly string[]): void {
 }
 
 /** Applies a plan completely or not at all. Returns false if a precondition or a write to the queue fails, or if the change was already executed. */
-export function applyToState(state: State, {expect, writes, usage, audit, change}: RawPlan, now: number): boolean {
+export function applyToState(state: State, plan: RawPlan, now: number): boolean {
+	const {expect, writes, usage, audit, change} = plan;
 	if (
 		(change !== undefined && state.changes.has(change.id)) ||
 		expect.some((item) => !holds(state, item)) ||
@@ -206,6 +215,10 @@ export function applyToState(state: State, {expect, writes, usage, audit, change
 	}
 
 	appendAudit(state, audit);
+	if (changesNothing(plan)) {
+		return true;
+	}
+
 	const restored = writes.find((write) => write.kind === 'restored')?.count;
 	state.revision = encodeNextRevision(decodeRevision(state.revision, state.run), now, restored);
 	return true;

@@ -25,9 +25,37 @@ function readBeforeGivingUp(client: Redis): Redis {
 	return client;
 }
 
-/** Creates a client. `retryDelay` returns the milliseconds until the given attempt to reconnect, or undefined to give up. */
-export const createClient = (endpoint: Endpoint, retryDelay: (times: number) => number | undefined): Redis =>
-	readBeforeGivingUp(
+/** Answers to AUTH of a server that has no password, or no users (Redis before 6). ioredis also continues, but writes a warning to the terminal. */
+const unneeded = /no password is set|without any password configured|wrong number of arguments for 'auth'/v;
+
+function acceptUnneededPassword(client: Redis, passwordUnneeded: () => void): Redis {
+	const send = client.sendCommand.bind(client);
+	client.sendCommand = (command, stream) => {
+		const {name, reject} = command;
+		command.reject = (error) => {
+			if (name === 'auth' && unneeded.test(error.message)) {
+				passwordUnneeded();
+				command.resolve('OK');
+			} else {
+				reject(error);
+			}
+		};
+
+		return send(command, stream);
+	};
+
+	return client;
+}
+
+type ClientHooks = {
+	/** Returns the milliseconds until the given attempt to reconnect, or undefined to give up. */
+	readonly retryDelay: (times: number) => number | undefined;
+	/** Called if the server has no password, but one is configured. */
+	readonly passwordUnneeded: () => void;
+};
+
+export const createClient = (endpoint: Endpoint, {retryDelay, passwordUnneeded}: ClientHooks): Redis => {
+	const client = readBeforeGivingUp(
 		new Redis({
 			...endpoint.options,
 			lazyConnect: true,
@@ -46,3 +74,5 @@ export const createClient = (endpoint: Endpoint, retryDelay: (times: number) => 
 			retryStrategy: retryDelay,
 		}),
 	);
+	return acceptUnneededPassword(client, passwordUnneeded);
+};

@@ -53,12 +53,19 @@ export class Connection {
 	#unreadBytes = 0;
 	#refusal: CanhazgpuError | undefined;
 	readonly client: Redis;
+	/** Whether a password is configured, but the server has none. */
+	isPasswordUnneeded = false;
 
 	constructor(endpoint: Endpoint, hooks: ConnectionHooks) {
 		this.endpoint = endpoint;
 		this.#hooks = hooks;
 		setMaxListeners(0, this.#changes);
-		this.client = createClient(endpoint, (times) => this.#retryDelay(times));
+		this.client = createClient(endpoint, {
+			retryDelay: (times) => this.#retryDelay(times),
+			passwordUnneeded: () => {
+				this.isPasswordUnneeded = true;
+			},
+		});
 		this.client.on('connect', () => {
 			this.#refusal = undefined;
 			this.#boundAnswers();
@@ -127,7 +134,8 @@ export class Connection {
 	}
 
 	#retryDelay(times: number): number | undefined {
-		const isOver = !this.#hooks.keepReconnecting && performance.now() - this.#downSince > graceMs;
+		// The first attempt is planned before the loss is noted.
+		const isOver = !this.#hooks.keepReconnecting && !this.#isUp && performance.now() - this.#downSince > graceMs;
 		return this.#isClosed || !this.#wasUp || isOver
 			? undefined
 			: Math.min(longestRetryMs, 20 * 2 ** times) * (0.5 + Math.random() / 2);

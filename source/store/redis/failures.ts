@@ -15,8 +15,10 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['NOAUTH', /NOAUTH|unauthenticated/v],
 	['WRONGPASS', /invalid password|AUTH/v],
 	['DBINDEX', /DB index/v],
-	['NOCOMMAND', /unknown (?:redis )?command/iv],
+	['NOCOMMAND', /unknown (?:redis )?command|acl_check_cmd/iv],
 	['CLIENTS', /max number of clients/v],
+	['CLUSTER', /^(?:MOVED|CLUSTERDOWN) |non local key|hash to the same slot/v],
+	['NOPERM', /user executing the script can't/v],
 ];
 
 /** Whether an error is an answer of Redis. False if there was no answer. */
@@ -27,6 +29,10 @@ function wordOf(error: Error): string {
 	const [word] = otherWords.find(([, pattern]) => pattern.test(error.message)) ?? [];
 	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
+
+/** Whether Redis has no such command, because of its version or of rename-command, or does not let this account use it. */
+export const isCommandMissing = (error: unknown): boolean =>
+	isReply(error) && ['NOCOMMAND', 'NOPERM'].includes(wordOf(error));
 
 /** Returns how to retry a command that was not executed. `again`: soon. `elsewhere`: on a new connection, because the server became a replica. */
 export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
@@ -213,11 +219,19 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		['store-refused', 'has too few replicas and accepts no changes', 'See min-replicas-to-write in its configuration.'],
 	],
 	[
+		'CLUSTER',
+		[
+			'store-refused',
+			'belongs to a Redis Cluster, which canhazgpu does not support',
+			'Use a Redis without cluster-enabled: --redis-host and --redis-port.',
+		],
+	],
+	[
 		'NOCOMMAND',
 		[
 			'store-refused',
 			'lacks a command that canhazgpu needs',
-			'The audit log needs Redis 5 or later, with no command renamed.',
+			'Use Redis 5 or later, without rename-command in its configuration.',
 		],
 	],
 	[
@@ -231,7 +245,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 ]);
 
 /** Codes of errors that remain until somebody corrects the settings of this program or of Redis. */
-const corrected = new Set(['WRONGPASS', 'NOAUTH', 'DENIED']);
+const corrected = new Set(['WRONGPASS', 'NOAUTH', 'DENIED', 'NOPERM']);
 
 export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 	const {name, db, passwordHint, shell} = endpoint;

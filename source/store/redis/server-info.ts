@@ -1,14 +1,15 @@
 import type {Redis} from 'ioredis';
 import type {StoreCondition} from '../../core/model/ports.js';
 import type {Connection} from './connection.js';
+import {isCommandMissing} from './failures.js';
 import {ask, textOf} from './replies.js';
 
-/** Returns the answer of INFO. Empty if this account has no permission. */
+/** Returns the answer of INFO. Empty if Redis does not have the command, or not for this account. */
 async function infoText(client: Redis, section = 'default'): Promise<string> {
 	try {
 		return await client.info(section);
 	} catch (error) {
-		if (error instanceof Error && error.message.startsWith('NOPERM')) {
+		if (isCommandMissing(error)) {
 			return '';
 		}
 
@@ -26,7 +27,7 @@ export class Uptime {
 		return this.#run;
 	}
 
-	/** Asks the server for its uptime and run. If this account has no permission, the age of the connection is used as the minimum uptime. */
+	/** Asks the server for its uptime and run. Without an answer, the age of the connection is used as the minimum uptime. */
 	async ask(client: Redis): Promise<void> {
 		const asked = performance.now();
 		this.#startedAt = asked;
@@ -51,7 +52,8 @@ export async function readCondition(connection: Connection): Promise<StoreCondit
 	return {
 		version: version === undefined ? undefined : `Redis ${version}`,
 		isDurable: appendOnly === undefined ? undefined : appendOnly === '1',
-		// Redis never evicts keys if it has no memory limit, no matter what its policy is.
-		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy !== 'noeviction',
+		// Redis evicts no keys without a memory limit. The volatile policies evict only keys that expire, which reservations and the queue never do.
+		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy.startsWith('allkeys'),
+		isPasswordUnneeded: connection.isPasswordUnneeded,
 	};
 }

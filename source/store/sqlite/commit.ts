@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision} from '../records/index.js';
 import {auditCap} from '../decode-audit.js';
-import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
+import {changesNothing, historySeconds, isTrimDue, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
 import type {BoundedStatement} from './bounded.js';
 import {jobName, valueNames} from './schema.js';
 import type {PoolStatements} from './statements.js';
@@ -134,20 +134,23 @@ function carryOut(statements: PoolStatements, write: RawWrite, now: number): voi
 	}
 }
 
-/** Counts this commit in the revision. If nothing was ever committed to this file, a new run of the store begins. */
-function count(statements: PoolStatements, writes: RawPlan['writes'], now: number): void {
+/**
+Counts this commit in the revision. If nothing was ever committed to this file, a new run of the store begins. For an empty plan, writes the revision
+and then the old value again, which tests whether the file accepts changes.
+*/
+function count(statements: PoolStatements, plan: RawPlan, now: number): void {
 	const stored = rawAt(statements.poolValue, 'revision');
 	const before = decodeRevision(stored, stored === undefined ? randomUUID() : undefined);
-	const restored = writes.find((write) => write.kind === 'restored')?.count;
+	const restored = plan.writes.find((write) => write.kind === 'restored')?.count;
 	setPoolValue(statements, 'revision', encodeNextRevision(before, now, restored));
+	if (changesNothing(plan)) {
+		setPoolValue(statements, 'revision', stored);
+	}
 }
 
 /** Executes a plan inside a transaction, which the caller commits or rolls back. Returns false for a conflict. `now` is the store's clock. */
-export function applyPlan(
-	statements: PoolStatements,
-	{expect, writes, usage, audit, change}: RawPlan,
-	now: number,
-): boolean {
+export function applyPlan(statements: PoolStatements, plan: RawPlan, now: number): boolean {
+	const {expect, writes, usage, audit, change} = plan;
 	const canBeApplied =
 		(change === undefined || statements.change.get(change.id) === undefined) &&
 		expect.every((expectation) => holds(statements, expectation)) &&
@@ -183,6 +186,6 @@ export function applyPlan(
 		statements.trimAudit.run(auditCap);
 	}
 
-	count(statements, writes, now);
+	count(statements, plan, now);
 	return true;
 }

@@ -11,6 +11,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {isRoot} from '../../_helpers/machine/accounts.js';
 import {createBox, program, starterText} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {firstCase, isLong, slowTest} from '../../_helpers/slow.js';
 
@@ -37,6 +38,7 @@ test('doctor warns about a Redis that does not persist data', async () => {
 test('doctor on a Redis without a pool says how to create a pool and that no GPUs were found', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7', PATH: '/nowhere'});
 	onTestFinished(box.remove);
+	await box.run('doctor');
 	const {stdout, exitCode} = await box.run('doctor');
 	expect(exitCode).toBe(1);
 	expect(stdout).toMatch(/^✗ pool {8}There is no GPU pool in redis \S+\n +Make one with: canhazgpu admin$/mv);
@@ -64,6 +66,28 @@ test.each(
 	expect(stdout).toContain(`redis-cli -p ${redis.port} RENAME ${key} ${key}.damaged`);
 	// Doctor itself has not renamed the key.
 	expect((await box.run('doctor')).stdout).toContain('.damaged');
+});
+
+test.each([
+	['may not use ZADD', '-zadd', []],
+	['may not use channels', 'resetchannels', []],
+	['lacks a command because DEL is renamed', '+del', ['--rename-command', 'DEL', '']],
+])('doctor reports an account that %s', async (_, right, settings) => {
+	const server = await startRedis({settings});
+	onTestFinished(async () => server.stop());
+	const client = new Redis(server.port);
+	await client.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '&*', '+@all', right);
+	client.disconnect();
+	const box = createBox({
+		CANHAZGPU_REDIS_PORT: String(server.port),
+		CANHAZGPU_REDIS_USERNAME: 'limited',
+		CANHAZGPU_REDIS_PASSWORD: 'secret',
+	});
+	onTestFinished(box.remove);
+	const {stdout, exitCode} = await box.run('doctor');
+	expect(exitCode).toBe(1);
+	const problem = settings.length === 0 ? 'does not give this account all the permissions' : 'lacks a command';
+	expect(stdout).toMatch(new RegExp(String.raw`^✗ permissions Redis at \S+ ${problem} that canhazgpu needs$`, 'mv'));
 });
 
 test('doctor --json describes an embedded pool', async () => {

@@ -19,6 +19,15 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(Math.abs(after.now - after.revision.since!)).toBeLessThan(60);
 		});
 
+		test('does not count an empty commit', async () => {
+			expect(await store().commit(emptyPlan)).toBe('done');
+			expect((await store().read()).revision).toMatchObject({count: 0, since: undefined, raw: undefined});
+			await write(store(), poolWrite(1));
+			const {revision} = await store().read();
+			expect(await store().commit({...emptyPlan, expect: [{kind: 'pool', gpuCount: 1}]})).toBe('done');
+			expect((await store().read()).revision).toEqual(revision);
+		});
+
 		test('must match byte for byte what a commit expects', async () => {
 			expect(await store().commit(plan({expect: [{kind: 'revision', raw: '1'}], writes: [poolWrite(1)]}))).toBe(
 				'conflict',

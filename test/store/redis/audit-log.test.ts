@@ -32,7 +32,7 @@ describe('an unavailable audit log in Redis', () => {
 		await checkGrant(store, {
 			code: 'store-refused',
 			message: `Redis at 127.0.0.1:${server.port} lacks a command that canhazgpu needs`,
-			hint: 'The audit log needs Redis 5 or later, with no command renamed.',
+			hint: 'Use Redis 5 or later, without rename-command in its configuration.',
 		});
 		await server.stop();
 	});

@@ -172,6 +172,15 @@ describe('the connection to Redis', () => {
 		await eventually(async () => (await store.read()).pool?.gpuCount === 1);
 	});
 
+	test('is restored after a short loss, even if the process is older than the time for which commands wait', async () => {
+		const hasty = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
+		await eventually(() => performance.now() > 3100);
+		await write(hasty, poolWrite(2));
+		await server.restart();
+		expect((await hasty.read()).pool?.gpuCount).toBe(2);
+		await hasty.close();
+	});
+
 	test('fails a command within 6 s if the server stays down', async () => {
 		const hasty = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
 		await server.kill();

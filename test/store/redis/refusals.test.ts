@@ -1,7 +1,8 @@
 /** Redis servers that answer but reject commands. */
 import {inspect} from 'node:util';
 import {Redis} from 'ioredis';
-import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vitest';
+import {afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi} from 'vitest';
+import {emptyPlan} from '../../../source/core/model/plan.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
@@ -75,6 +76,38 @@ describe('a Redis server without a password', () => {
 		await store.close();
 	});
 
+	test.each([
+		['noeviction', '100mb', false],
+		['volatile-lru', '100mb', false],
+		['allkeys-lru', '100mb', true],
+		['allkeys-lru', '0', false],
+	])('with maxmemory-policy %s and maxmemory %s: deletes reservations: %s', async (policy, limit, evicts) => {
+		await client.config('SET', 'maxmemory-policy', policy);
+		await client.config('SET', 'maxmemory', limit);
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
+		expect(await store.inspect?.()).toMatchObject({evicts});
+		await store.close();
+		await client.config('SET', 'maxmemory-policy', 'noeviction');
+	});
+
+	test('accepts a client with a password and writes no warning to the terminal', async () => {
+		const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+		onTestFinished(() => {
+			warn.mockRestore();
+		});
+		const address = {host: server.host, port: server.port, db: 0, keepReconnecting: true};
+		const store = await openRedisStore({...address, password: secret});
+		onTestFinished(async () => store.close());
+		await write(store, poolWrite(1));
+		await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+		expect((await store.read()).pool?.gpuCount).toBe(1);
+		expect(warn).not.toHaveBeenCalled();
+		expect(await store.inspect?.()).toMatchObject({isPasswordUnneeded: true});
+		const own = await openRedisStore(address);
+		expect(await own.inspect?.()).toMatchObject({isPasswordUnneeded: false});
+		await own.close();
+	});
+
 	test('reports an error if it lacks the requested database', async () => {
 		const opening = openRedisStore({host: server.host, port: server.port, db: 99, keepReconnecting: true});
 		await expect(opening).rejects.toMatchObject({
@@ -128,27 +161,72 @@ describe('a Redis server without a password', () => {
 		}
 	});
 
-	test('fails before any write if the account lacks a required right', async () => {
-		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-zadd', '-config');
-		const store = await openRedisStore({
-			host: server.host,
-			port: server.port,
-			db: 0,
-			username: 'limited',
-			password: secret,
-			keepReconnecting: false,
-		});
-		await write(store, poolWrite(1), leaseWrite(0));
-		const release = plan({writes: [{kind: 'free', index: 0, lastReleased: start}], usage: [usage()]});
-		await expect(store.commit(release)).rejects.toMatchObject({code: 'store-refused'});
-		expect((await store.read()).gpus[0]?.kind).toBe('leased');
-		expect(await collect(store.history(0, start))).toEqual([]);
-		await client.call('ACL', 'SETUSER', 'limited', '-zcount');
-		await expect(collect(store.history(0, start))).rejects.toMatchObject({
+	describe('with an account that lacks rights', () => {
+		const openLimited = async (...rights: readonly string[]) => {
+			await client.call('ACL', 'SETUSER', 'limited', 'reset', 'on', `>${secret}`, '~*', '&*', '+@all', ...rights);
+			const address = {host: server.host, port: server.port, db: 0, keepReconnecting: false};
+			const own = await openRedisStore(address);
+			await write(own, poolWrite(2), leaseWrite(0));
+			await own.close();
+			const store = await openRedisStore({...address, username: 'limited', password: secret});
+			onTestFinished(async () => store.close());
+			return store;
+		};
+
+		const refused = {
 			code: 'store-refused',
-			message: `Redis at 127.0.0.1:${server.port} does not give this account all the permissions that canhazgpu needs`,
+			message: expect.stringContaining('does not give this account all the permissions that canhazgpu needs') as string,
+		};
+
+		test('fails before any write', async () => {
+			const store = await openLimited('-zadd', '-config');
+			const release = plan({writes: [{kind: 'free', index: 0, lastReleased: start}], usage: [usage()]});
+			await expect(store.commit(release)).rejects.toMatchObject(refused);
+			expect((await store.read()).gpus[0]?.kind).toBe('leased');
+			expect(await collect(store.history(0, start))).toEqual([]);
+			await client.call('ACL', 'SETUSER', 'limited', '-zcount');
+			await expect(collect(store.history(0, start))).rejects.toMatchObject(refused);
 		});
-		await store.close();
+
+		test.each(['set', 'del', 'zadd', 'zrem', 'zcard', 'type', 'persist'])(
+			'grants nothing without %s, which a release needs',
+			async (command) => {
+				const store = await openLimited(`-${command}`);
+				await expect(store.commit(plan({writes: [leaseWrite(1)], grants: true}))).rejects.toMatchObject(refused);
+				await expect(store.commit(emptyPlan)).rejects.toMatchObject(refused);
+				expect((await store.read()).gpus[1]?.kind).toBe('free');
+			},
+		);
+	});
+});
+
+test('a Redis server with a renamed DEL rejects grants', async () => {
+	const server = await startRedis({settings: ['--rename-command', 'DEL', '']});
+	onTestFinished(async () => server.stop());
+	const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
+	for (const asking of [emptyPlan, plan({writes: [poolWrite(1)]}), plan({writes: [leaseWrite(0)], grants: true})]) {
+		await expect(store.commit(asking)).rejects.toMatchObject({
+			code: 'store-refused',
+			message: `Redis at 127.0.0.1:${server.port} lacks a command that canhazgpu needs`,
+			hint: 'Use Redis 5 or later, without rename-command in its configuration.',
+		});
+	}
+
+	expect((await store.read()).pool).toBeUndefined();
+	await store.close();
+});
+
+test('a node of a Redis Cluster is reported as unsupported', async () => {
+	const server = await startRedis({settings: ['--cluster-enabled', 'yes']});
+	onTestFinished(async () => server.stop());
+	const client = new Redis(server.port);
+	await client.call('CLUSTER', 'ADDSLOTS', ...Array.from({length: 16_384}, (_, slot) => slot));
+	client.disconnect();
+	const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
+	onTestFinished(async () => store.close());
+	await expect(store.read()).rejects.toMatchObject({
+		code: 'store-refused',
+		message: `Redis at 127.0.0.1:${server.port} belongs to a Redis Cluster, which canhazgpu does not support`,
 	});
 });
 

@@ -2,6 +2,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
+import {poolWrite, write} from '../samples.js';
 
 test('storeUptimeSeconds never exceeds the true uptime of the server', async () => {
 	const server = await startRedis();
@@ -17,4 +18,16 @@ test('storeUptimeSeconds never exceeds the true uptime of the server', async () 
 		expect(now - storeUptimeSeconds).toBeGreaterThan(before);
 		await store.close();
 	}
+});
+
+test('a store works again after a restart of a server that has no INFO', async () => {
+	const server = await startRedis({settings: ['--rename-command', 'INFO', ''], isDurable: true});
+	onTestFinished(async () => server.stop());
+	const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: true});
+	onTestFinished(async () => store.close());
+	expect(await write(store, poolWrite(2))).toBe('done');
+	expect(await store.inspect?.()).toMatchObject({version: undefined, isDurable: undefined, evicts: undefined});
+	await server.restart();
+	expect((await store.read()).pool?.gpuCount).toBe(2);
+	expect(await write(store, poolWrite(3))).toBe('done');
 });

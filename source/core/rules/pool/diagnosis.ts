@@ -35,7 +35,7 @@ const when = (isSo: boolean, ...of: Parameters<typeof finding>): readonly Findin
 export function judgeStore(
 	{location, shell}: Pick<Store, 'location' | 'shell'>,
 	roundTripMs: number,
-	{isDurable, evicts, damage}: StoreCondition,
+	{isDurable, evicts, isPasswordUnneeded, damage}: StoreCondition,
 ): readonly Finding[] {
 	const words = `${location} answers in ${Math.max(1, Math.round(roundTripMs))} ms`;
 	return [
@@ -61,6 +61,13 @@ export function judgeStore(
 			'warning',
 			'When its memory is full, Redis deletes keys, including reservations',
 			`Prevent that: ${shell} config set maxmemory-policy noeviction, and set the same in redis.conf`,
+		),
+		...when(
+			isPasswordUnneeded === true,
+			'store',
+			'warning',
+			'Redis does not require the configured password',
+			'Set that password in redis.conf (requirepass), or remove redis.password, redis.password_file and redis.username from the settings.',
 		),
 		...when(
 			damage !== undefined,

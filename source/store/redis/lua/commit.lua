@@ -222,9 +222,16 @@ end
 -- with a command that needs memory. All other plans, such as releases and heartbeats, begin with a deletion and are executed.
 if ARGV[2] == '1' then
   run_later('SETRANGE', CONSTANT.nothing, 0, '')
-else
-  run_later('DEL', CONSTANT.nothing)
+  -- The commands that a later release needs, so that nothing is granted that cannot be released. They change nothing, because the key does not exist.
+  run_later('SET', CONSTANT.nothing, '', 'XX')
+  run_later('TYPE', CONSTANT.nothing)
+  run_later('ZCARD', CONSTANT.nothing)
+  run_later('ZADD', CONSTANT.nothing, 'XX', 0, '')
+  run_later('PERSIST', CONSTANT.nothing)
+  run_later('ZREM', CONSTANT.nothing, '')
 end
+run_later('DEL', CONSTANT.nothing)
+local first_change = #commands + 1
 
 local ok, is_taken = pcall(take_steps)
 if not ok then
@@ -240,7 +247,10 @@ if uses[1] then
   -- Removes the expiry: the Go program lets the whole history expire 90 days after its last record.
   run_later('PERSIST', CONSTANT.history)
 end
-run_later('SET', CONSTANT.revision, next_revision())
+-- An empty plan only tests whether the store accepts changes, so it is not counted.
+if commands[first_change] or audit_records[1] or restored_count then
+  run_later('SET', CONSTANT.revision, next_revision())
+end
 
 -- A missing permission would stop the writes halfway, so all permissions are checked first, which Redis can do since version 7.
 if redis.acl_check_cmd then

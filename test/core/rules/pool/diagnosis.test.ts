@@ -62,6 +62,7 @@ test('doctor reports every problem with a way to fix it', () => {
 		...judgeStore({location: 'redis', shell: 'redis-cli'}, 300, {
 			isDurable: false,
 			evicts: true,
+			isPasswordUnneeded: true,
 			damage: 'row 3 missing',
 		}),
 		...judgeScan(observationOf(broken, {warnings: ['infoROM is corrupted']}), pool),
@@ -72,6 +73,7 @@ test('doctor reports every problem with a way to fix it', () => {
 		'redis answers in 300 ms',
 		'appendonly is off: a crash of Redis would lose the newest reservations',
 		'When its memory is full, Redis deletes keys, including reservations',
+		'Redis does not require the configured password',
 		'The database is damaged: row 3 missing',
 		'infoROM is corrupted',
 		'The pool has 2 GPU(s), but this machine has 4',
