@@ -254,7 +254,10 @@ test('a full disk leads to an error and never to a partly written commit', async
 	);
 	expect(stderr).toBe('');
 	expect(said).toMatchObject([
-		{code: 'store-unreachable', message: `The GPU pool ${file} cannot be read or written: disk error`},
+		{
+			code: 'store-refused',
+			message: `The GPU pool ${file} cannot be written: disk error, or your disk quota is exhausted`,
+		},
 	]);
 	const snapshot = await store.read();
 	expect([0, 1].map((index) => leaseOn(snapshot, index).note)).toEqual(['before', 'before']);
