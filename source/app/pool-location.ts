@@ -17,7 +17,7 @@ import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
 import type {Locations} from './locations.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
-import {isSameRecord, recordText, type Context} from './stores.js';
+import {isSameRecord, recordText, unrecordedPool, type Context} from './stores.js';
 
 type NewLocation = {
 	readonly store: Store;
@@ -147,9 +147,15 @@ async function newLocation(context: Context): Promise<NewLocation> {
 	const {asked, isRedisGiven, recorded} = facts;
 	switch (asked ?? (isRedisGiven ? 'redis' : (recorded?.store ?? 'redis'))) {
 		case 'embedded': {
-			return locations.canMakeShared()
-				? openShared(context)
-				: {store: await openPrivate(context, true), privateLabel: locations.privateLabel};
+			if (locations.canMakeShared()) {
+				return openShared(context);
+			}
+
+			if (recorded === undefined && facts.hasSharedFile) {
+				throw unrecordedPool(locations);
+			}
+
+			return {store: await openPrivate(context, true), privateLabel: locations.privateLabel};
 		}
 
 		case 'redis': {
@@ -176,6 +182,20 @@ const withoutNothingChanged = (error: unknown): unknown =>
 				details: error.details,
 			})
 		: error;
+
+/** Returns the error with a hint that names the command that records the existing pool in a file for everyone. */
+function withRecordingHint(error: unknown): unknown {
+	if (!hasCode(error, 'pool-exists')) {
+		return error;
+	}
+
+	const {gpuCount, provider} = error.details as Pool;
+	return new CanhazgpuError(error.code, error.message, {
+		hint: `It is not recorded for everyone yet. To do that and keep its reservations: sudo canhazgpu admin --store embedded --gpus ${gpuCount} --provider ${provider}. --force replaces the pool and ends all its reservations.`,
+		cause: error,
+		details: error.details,
+	});
+}
 
 /** Finds a pool in the configured Redis that this machine has not recorded for everyone, such as a pool of the Go program. */
 async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
@@ -294,6 +314,10 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				// changed who can use the existing pool, nothing else is left to do.
 				const pool = recorded === undefined || hasNewGroup ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || locations.announce(record) !== undefined) {
+					if (recorded === undefined && record?.store === 'embedded') {
+						throw withRecordingHint(error);
+					}
+
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;
 				}
 
