@@ -172,6 +172,13 @@ function checkFile(path: string): void {
 	}
 
 	// SQLite writes and truncates the journal, so it must not be a link or a second name of another file.
+	if (journal?.isFile() === true && journal.nlink > 1) {
+		throw databaseProblem(path, [
+			'has a journal with a second name (a hard link), such as in a copy made with cp -l, so another file could be changed',
+			`Delete the other name. To find it: sudo find "$(stat -c %m ${path}-wal)" -xdev -samefile ${path}-wal`,
+		]);
+	}
+
 	if (journal !== undefined && !isPlain(journal)) {
 		throw databaseProblem(path, [
 			'has a journal beside it that canhazgpu did not make',
