@@ -35,12 +35,18 @@ async function openShared(context: Context): Promise<NewLocation> {
 	const database = locations.databaseIn(directory);
 	const group = config.get('admin.group');
 	const asked = group === undefined ? undefined : await groupId(group);
-	const {changeAudience, closeDirectory, groupOfDatabase} = await import('../store/sqlite/index.js');
+	const {changeAudience, closeDirectory, groupOfDatabase, isReadOnlyForOthers} =
+		await import('../store/sqlite/index.js');
 	try {
 		const gid = asked ?? groupOfDatabase(database);
 		const audience: Audience =
 			gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
-		const repairs = closeDirectory(database);
+		const repairs = [
+			...closeDirectory(database),
+			...(isReadOnlyForOthers(database)
+				? [`Only its owner could write to ${database}: others can use the pool again.`]
+				: []),
+		];
 		const store = await openEmbedded(context, directory, audience);
 		const isChanged = (repairs.length > 0 || group !== undefined) && changeAudience(database, audience);
 		const hasNewGroup = isChanged && group !== undefined;

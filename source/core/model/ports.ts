@@ -85,6 +85,7 @@ export type StoreCondition = {
 	readonly isDurable?: boolean;
 	readonly evicts?: boolean;
 	readonly damage?: string;
+	readonly isReadOnlyForOthers?: boolean;
 };
 
 /** A stream of usage records, one by one or in pages. Pages are faster for large histories. */
