@@ -129,6 +129,9 @@ export function createLocations(config: Config, host: Host): Locations {
 				const file = memory();
 				return file === undefined ? undefined : readPoolRecord(file, 'user');
 			},
+			get hasSharedFile() {
+				return existsSync(path.join(sharedDirectory, databaseName));
+			},
 			hasPrivatePool: hasPrivatePool(),
 		}),
 		remember(record) {

@@ -17,7 +17,7 @@ import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
 import type {Locations} from './locations.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
-import {isSameRecord, recordText, type Context} from './stores.js';
+import {isSameRecord, recordText, unrecordedPool, type Context} from './stores.js';
 
 type NewLocation = {
 	readonly store: Store;
@@ -35,12 +35,18 @@ async function openShared(context: Context): Promise<NewLocation> {
 	const database = locations.databaseIn(directory);
 	const group = config.get('admin.group');
 	const asked = group === undefined ? undefined : await groupId(group);
-	const {changeAudience, closeDirectory, groupOfDatabase} = await import('../store/sqlite/index.js');
+	const {changeAudience, closeDirectory, groupOfDatabase, isReadOnlyForOthers} =
+		await import('../store/sqlite/index.js');
 	try {
 		const gid = asked ?? groupOfDatabase(database);
 		const audience: Audience =
 			gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
-		const repairs = closeDirectory(database);
+		const repairs = [
+			...closeDirectory(database),
+			...(isReadOnlyForOthers(database)
+				? [`Only its owner could write to ${database}: others can use the pool again.`]
+				: []),
+		];
 		const store = await openEmbedded(context, directory, audience);
 		const isChanged = (repairs.length > 0 || group !== undefined) && changeAudience(database, audience);
 		const hasNewGroup = isChanged && group !== undefined;
@@ -147,9 +153,15 @@ async function newLocation(context: Context): Promise<NewLocation> {
 	const {asked, isRedisGiven, recorded} = facts;
 	switch (asked ?? (isRedisGiven ? 'redis' : (recorded?.store ?? 'redis'))) {
 		case 'embedded': {
-			return locations.canMakeShared()
-				? openShared(context)
-				: {store: await openPrivate(context, true), privateLabel: locations.privateLabel};
+			if (locations.canMakeShared()) {
+				return openShared(context);
+			}
+
+			if (recorded === undefined && facts.hasSharedFile) {
+				throw unrecordedPool(locations);
+			}
+
+			return {store: await openPrivate(context, true), privateLabel: locations.privateLabel};
 		}
 
 		case 'redis': {
@@ -176,6 +188,20 @@ const withoutNothingChanged = (error: unknown): unknown =>
 				details: error.details,
 			})
 		: error;
+
+/** Returns the error with a hint that names the command that records the existing pool in a file for everyone. */
+function withRecordingHint(error: unknown): unknown {
+	if (!hasCode(error, 'pool-exists')) {
+		return error;
+	}
+
+	const {gpuCount, provider} = error.details as Pool;
+	return new CanhazgpuError(error.code, error.message, {
+		hint: `It is not recorded for everyone yet. To do that and keep its reservations: sudo canhazgpu admin --store embedded --gpus ${gpuCount} --provider ${provider}. --force replaces the pool and ends all its reservations.`,
+		cause: error,
+		details: error.details,
+	});
+}
 
 /** Finds a pool in the configured Redis that this machine has not recorded for everyone, such as a pool of the Go program. */
 async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
@@ -294,6 +320,10 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				// changed who can use the existing pool, nothing else is left to do.
 				const pool = recorded === undefined || hasNewGroup ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || locations.announce(record) !== undefined) {
+					if (recorded === undefined && record?.store === 'embedded') {
+						throw withRecordingHint(error);
+					}
+
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;
 				}
 

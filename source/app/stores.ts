@@ -97,6 +97,17 @@ const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Locations)
 	);
 };
 
+/** Returns the error for a pool in a file whose record is missing, such as after a backup was restored without `pool.json`. */
+export const unrecordedPool = ({databaseIn, sharedDirectory, announcement}: Locations): CanhazgpuError =>
+	new CanhazgpuError(
+		'store-unreachable',
+		`There is a GPU pool in ${databaseIn(sharedDirectory)}, but ${announcement}, which says where the GPU pool is, is missing`,
+		{
+			hint: 'Create that file again, with all reservations of the pool: sudo canhazgpu admin --store embedded',
+			needsCorrection: true,
+		},
+	);
+
 async function makePrivate(context: Context, detected: Detected): Promise<OpenStore> {
 	const store = await openPrivate(context, true);
 	const {provider, gpuCount} =
@@ -145,6 +156,10 @@ export async function openStore(
 
 		case 'private-refused': {
 			throw privateRefused(choice.because, context.locations);
+		}
+
+		case 'unrecorded': {
+			throw unrecordedPool(context.locations);
 		}
 
 		case 'none': {

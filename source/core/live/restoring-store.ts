@@ -52,8 +52,8 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			return true;
 		};
 
-		// If the store rejects writes, nothing is restored, but the read still succeeds.
-		return withFallback(settling, () => false, 'busy', 'store-refused');
+		// If the store cannot be written, nothing is restored, but the read still succeeds.
+		return withFallback(settling, () => false, 'busy', 'store-refused', 'store-unreachable');
 	};
 
 	const read: Store['read'] = async (options) => {

@@ -87,6 +87,7 @@ export type StoreCondition = {
 	/** Whether a password is configured, but the store has none. */
 	readonly isPasswordUnneeded?: boolean;
 	readonly damage?: string;
+	readonly isReadOnlyForOthers?: boolean;
 };
 
 /** A stream of usage records, one by one or in pages. Pages are faster for large histories. */

@@ -5,7 +5,7 @@ most one attempt. Changes that need no result are made without an id: after each
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import {emptyPlan, isEmpty, withdrawn, type Plan} from '../model/plan.js';
-import type {Clock, World} from '../model/ports.js';
+import type {Clock, CommitOutcome, World} from '../model/ports.js';
 import type {Snapshot} from '../model/types.js';
 
 /** How long conflicts are retried before they are reported as "busy". */
@@ -256,15 +256,17 @@ type Settling<Planned extends {readonly plan: Plan}> = {
 	/** Plans the change. `failures` is the number of plans in a row that were not executed. */
 	readonly plan: (snapshot: Snapshot, failures: number) => Planned | Promise<Planned>;
 	readonly committed?: (planned: Planned) => void;
+	/** Whether the plan may stay undone if the store fails to commit it. Then the last read is returned. */
+	readonly isOptional?: boolean;
 };
 
 /**
 Reads, plans and commits until the plan is empty, and returns the last read and its plan. Continues after a lost answer. Throws `busy` after ten
-seconds of conflicts, and the errors of `read` and `plan`.
+seconds of conflicts, the store's error after ten seconds of lost answers, and the errors of `read` and `plan`.
 */
 export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 	{store, clock}: Pick<World, 'store' | 'clock'>,
-	{read, plan, committed}: Settling<Planned>,
+	{read, plan, committed, isOptional = false}: Settling<Planned>,
 ): Promise<{readonly snapshot: Snapshot; readonly planned: Planned}> {
 	const untilMs = clock.monotonicMs() + patienceMs;
 	const isOver = (): boolean => clock.monotonicMs() > untilMs;
@@ -276,11 +278,26 @@ export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 			return {snapshot, planned};
 		}
 
-		const outcome = await store.commit(planned.plan).catch((error: unknown) => {
-			if (!isUnreachable(error) || isOver()) {
+		let outcome: CommitOutcome | undefined;
+		let loss: CanhazgpuError | undefined;
+		try {
+			outcome = await store.commit(planned.plan);
+		} catch (error) {
+			if (!(error instanceof CanhazgpuError)) {
 				throw error;
 			}
-		});
+
+			if (isOptional) {
+				return {snapshot, planned};
+			}
+
+			if (!isUnreachable(error)) {
+				throw error;
+			}
+
+			loss = error;
+		}
+
 		if (outcome === 'done') {
 			failures = 0;
 			committed?.(planned);
@@ -288,8 +305,8 @@ export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 			await clock.sleep(backoffMs(failures++, clock.random()));
 		}
 
-		if (isOver() && tries >= leastTries) {
-			throw busy();
+		if (isOver() && (loss !== undefined || tries >= leastTries)) {
+			throw loss ?? busy();
 		}
 	}
 }

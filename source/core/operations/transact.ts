@@ -16,12 +16,14 @@ type CurrentOptions = {
 	readonly change?: string | undefined;
 	/** Returns a function that selects the queue entries whose processes are checked. Default: all entries. */
 	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
+	/** Whether leases and entries that have ended may stay if the store fails to remove them. */
+	readonly isForDisplay?: boolean;
 };
 
 /** Reads the pool, and removes leases and entries that have ended, until none of them are left. Then records this boot in the pool, once. */
 export async function readCurrent(
 	{store, host, clock, engine}: Pick<EngineWorld, 'store' | 'host' | 'clock' | 'engine'>,
-	{user, change, judged}: CurrentOptions = {},
+	{user, change, judged, isForDisplay = false}: CurrentOptions = {},
 ): Promise<Snapshot> {
 	if (engine !== undefined) {
 		// An engine removes ended leases and entries by itself.
@@ -37,6 +39,7 @@ export async function readCurrent(
 				return read;
 			},
 			plan: (read) => ({plan: planExpiry(read, host, judged?.(read))}),
+			isOptional: isForDisplay,
 		},
 	);
 	const boot = planBoot(snapshot, host);
@@ -51,13 +54,9 @@ export async function readCurrent(
 	return snapshot;
 }
 
-/** Reads the pool for display. If the store rejects writes, as a replica does, ended leases are not removed and still appear. */
+/** Reads the pool for display. If the store fails to write, as a replica or a broken disk does, ended leases are not removed and still appear. */
 export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
-	const snapshot = await withFallback(
-		async () => readCurrent(world),
-		async () => world.store.read(),
-		'store-refused',
-	);
+	const snapshot = await readCurrent(world, {isForDisplay: true});
 	requireNoClone(snapshot, world.host, world.store.location);
 	return snapshot;
 }

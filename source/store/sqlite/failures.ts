@@ -12,13 +12,23 @@ type Problem = readonly [problem: string, hint: string];
 const denied: Problem = ['cannot be opened: permission denied', ask];
 const full: Problem = ['cannot be written: the disk is full', 'Free some space. Nothing was changed.'];
 
-/** Texts about problems, by SQLite's primary result code or by error code of the operating system. */
+/** SQLite's code for a failed write, such as EDQUOT or EIO. SQLite does not tell which. */
+const writeFailed = 778;
+
+/** Texts about problems, by SQLite's primary result code, by {@link writeFailed}, or by error code of the operating system. */
 const problems: ReadonlyMap<number | string, Problem> = new Map<number | string, Problem>([
 	[3, denied],
 	[8, ['is read-only for you', ask]],
 	[10, ['cannot be read or written: disk error', 'Is the disk full (df FILE)? If not, see what dmesg says.']],
 	[11, ['is damaged', makeAgain]],
 	[13, full],
+	[
+		writeFailed,
+		[
+			'cannot be written: disk error, or your disk quota is exhausted',
+			'Nothing was changed. Check your quota (quota -s), your limit of file sizes (ulimit -f), and what dmesg says about the disk.',
+		],
+	],
 	[14, ['cannot be opened', ask]],
 	[23, denied],
 	[26, ['is not a database', makeAgain]],
@@ -51,14 +61,19 @@ function systemCode(error: unknown): string | undefined {
 }
 
 /** Codes of SQLite and of the operating system for a disk that can be read but not changed. */
-const refusals: ReadonlySet<number | string> = new Set([8, 13, 'EROFS', 'ENOSPC', 'EDQUOT']);
+const refusals: ReadonlySet<number | string> = new Set([8, 13, writeFailed, 'EROFS', 'ENOSPC', 'EDQUOT']);
 
 /** Codes of SQLite and of the operating system for permissions that somebody must correct. */
 const corrected: ReadonlySet<number | string | undefined> = new Set([3, 8, 23, 'EACCES', 'EPERM', 'EROFS']);
 
+const sqliteCode = (error: unknown): number | undefined =>
+	error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
+
 /** Returns SQLite's primary result code, which is in the lower eight bits. The upper bits distinguish variants of the same problem. */
-const primaryCode = (error: unknown): number | undefined =>
-	error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode % 256 : undefined;
+function primaryCode(error: unknown): number | undefined {
+	const code = sqliteCode(error);
+	return code === undefined ? undefined : code % 256;
+}
 
 /** Whether another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => [5, 6].includes(primaryCode(error) ?? 0);
@@ -92,7 +107,7 @@ function lockedProblem(path: string): Problem {
 
 /** Turns errors of SQLite and of the file system into errors for users. Returns other errors, which are bugs. `isUndone`: nothing was changed. */
 export function explain(error: unknown, path: string, isUndone = false): unknown {
-	const code = primaryCode(error) ?? systemCode(error);
+	const code = sqliteCode(error) === writeFailed ? writeFailed : (primaryCode(error) ?? systemCode(error));
 	if (code === undefined) {
 		return error;
 	}

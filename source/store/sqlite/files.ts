@@ -73,6 +73,13 @@ export function isForOthers(path: string): boolean {
 	return status !== undefined && isOpenToOthers(status);
 }
 
+/** Whether other accounts can read a database but not use it. A pool is never made like that, but can be restored like that. */
+export function isReadOnlyForOthers(path: string): boolean {
+	const status = statSync(path, {throwIfNoEntry: false});
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	return status !== undefined && !isOpenToOthers(status) && (status.mode & 0o044) !== 0;
+}
+
 /** Whether a directory is like /tmp, where all accounts may create files but cannot remove the files of others. */
 const isSticky = ({mode}: {readonly mode: number}): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
@@ -105,6 +112,8 @@ export function isPlainLock(path: string): boolean {
 		lock?.size === 0 && isPlain(lock) && isOfPool(lock, path) && journals.every((journal) => journal === undefined)
 	);
 }
+
+const writableAgain = 'sudo canhazgpu admin --store embedded';
 
 const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admin --store embedded';
 
@@ -172,6 +181,13 @@ function checkFile(path: string): void {
 	}
 
 	// SQLite writes and truncates the journal, so it must not be a link or a second name of another file.
+	if (journal?.isFile() === true && journal.nlink > 1) {
+		throw databaseProblem(path, [
+			'has a journal with a second name (a hard link), such as in a copy made with cp -l, so another file could be changed',
+			`Delete the other name. To find it: sudo find "$(stat -c %m ${path}-wal)" -xdev -samefile ${path}-wal`,
+		]);
+	}
+
 	if (journal !== undefined && !isPlain(journal)) {
 		throw databaseProblem(path, [
 			'has a journal beside it that canhazgpu did not make',
@@ -192,7 +208,13 @@ function checkFile(path: string): void {
 export function checkLocation(path: string): void {
 	checkDirectory(path);
 	checkFile(path);
-	accessSync(path, constants.R_OK + constants.W_OK);
+	try {
+		accessSync(path, constants.R_OK + constants.W_OK);
+	} catch (error) {
+		throw isReadOnlyForOthers(path)
+			? databaseProblem(path, ['can be written only by its owner', `Let others use it again: ${writableAgain}`], error)
+			: error;
+	}
 }
 
 /** Throws `store-unreachable` for a file system that several machines share, because its locks are missing or unreliable. */
@@ -409,7 +431,7 @@ export function groupOfDatabase(path: string): number | undefined {
 
 	const {mode, gid} = statSync(path);
 	// eslint-disable-next-line no-bitwise -- permissions are bits
-	return (mode & 0o002) === 0 ? gid : undefined;
+	return (mode & 0o006) === 0 ? gid : undefined;
 }
 
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;

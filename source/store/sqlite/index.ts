@@ -10,13 +10,20 @@ import {applyPlan} from './commit.js';
 import {Database, type Form} from './database.js';
 import {addEvent, signal} from './events.js';
 import {databaseProblem, explain, makeAgain} from './failures.js';
-import {fileSystemType, isForOthers} from './files.js';
+import {fileSystemType, isForOthers, isReadOnlyForOthers} from './files.js';
 import {createPoolWatch} from './pool-watch.js';
 import {createScanBoard} from './scan-board.js';
 import {jobName, poolForm, valueNames} from './schema.js';
 import {poolStatements, type PoolStatements} from './statements.js';
 
-export {changeAudience, closeDirectory, embeddedPoolExists, groupOfDatabase, type Audience} from './files.js';
+export {
+	changeAudience,
+	closeDirectory,
+	embeddedPoolExists,
+	groupOfDatabase,
+	isReadOnlyForOthers,
+	type Audience,
+} from './files.js';
 
 /** Number of usage records to read in one transaction, which takes about 20 ms. */
 const pageSize = 5000;
@@ -258,7 +265,13 @@ export async function openSqliteStore({
 					Object.values(connection.prepare(question).get() ?? {}).join(''),
 				),
 			);
-			return {version: `SQLite ${version}`, isDurable: true, evicts: false, damage: check === 'ok' ? undefined : check};
+			return {
+				version: `SQLite ${version}`,
+				isDurable: true,
+				evicts: false,
+				damage: check === 'ok' ? undefined : check,
+				isReadOnlyForOthers: isReadOnlyForOthers(path),
+			};
 		},
 		scans,
 		loads: createLoadHistory(database),

@@ -254,6 +254,25 @@ test('admin does not adopt a pool that was closed by a move', async () => {
 	expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(false);
 });
 
+test('without pool.json, no command uses or makes another pool, and admin finds the reservations again', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	await box.run('reserve');
+	rmSync(path.join(box.poolDirectory, 'pool.json'));
+	const problem = `Error: There is a GPU pool in ${box.poolDirectory}/pool.sqlite, but ${box.poolDirectory}/pool.json, which says where the GPU pool is, is missing\nCreate that file again, with all reservations of the pool: sudo canhazgpu admin --store embedded\n`;
+	for (const command of ['status', 'reserve', 'top']) {
+		expect(await box.run(command), command).toEqual({exitCode: 4, stdout: '', stderr: problem});
+	}
+
+	const {exitCode, stderr} = await box.run('admin --store embedded --gpus 3 --provider fake');
+	expect([exitCode, stderr]).toEqual([
+		1,
+		expect.stringContaining('keep its reservations: sudo canhazgpu admin --store embedded --gpus 2 --provider fake.'),
+	]);
+	expect(await box.run('admin --store embedded --gpus 2 --provider fake')).toMatchObject({exitCode: 0});
+	expect((await box.run('reserve --short')).stdout).toBe('1\n');
+});
+
 test('after the machine-id has changed, the error names admin --force, which replaces the embedded pool', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);

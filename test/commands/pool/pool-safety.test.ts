@@ -326,6 +326,40 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		expect(await accounts.run(root, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
 	});
 
+	test('restored without write permission for others is reported by doctor, and repaired by admin', async () => {
+		await makePool();
+		await accounts.run(alice, 'reserve');
+		for (const name of readdirSync(accounts.poolDirectory)) {
+			chmodSync(inPool(name), 0o644);
+		}
+
+		const location = inPool('pool.sqlite');
+		const command = 'sudo canhazgpu admin --store embedded';
+		expect(await accounts.run(alice, 'release')).toEqual({
+			exitCode: 4,
+			stdout: '',
+			stderr: `Error: The GPU pool ${location} can be written only by its owner\nLet others use it again: ${command}\n`,
+		});
+		const {exitCode, stdout} = await accounts.run(root, 'doctor --json');
+		expect(exitCode).toBe(1);
+		expect(JSON.parse(stdout)).toMatchObject({
+			findings: expect.arrayContaining([
+				{
+					check: 'permissions',
+					level: 'error',
+					words: `Only its owner can write to ${location}, so nobody else can use the pool`,
+					mend: `Let others use it again, with all its reservations: ${command} (only for a group: add --group NAME)`,
+				},
+			]) as unknown,
+		});
+		expect(await accounts.run(root, 'admin --store embedded')).toEqual({
+			exitCode: 0,
+			stdout: `The pool of 4 GPU(s) (fake) in ${location} already existed. Its reservations were kept\n`,
+			stderr: `Only its owner could write to ${location}: others can use the pool again.\n`,
+		});
+		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
+	});
+
 	slowTest('made with --group is closed to accounts outside the group', async () => {
 		await makePool(' --group daemon');
 		expect([modeOf(accounts.poolDirectory), modeOf(inPool('pool.sqlite')), modeOf(inPool('pool.sqlite-wal'))]).toEqual([

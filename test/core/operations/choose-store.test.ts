@@ -7,6 +7,7 @@ const nothing: StoreFacts = {
 	isRedisGiven: false,
 	recorded: undefined,
 	remembered: undefined,
+	hasSharedFile: false,
 	hasPrivatePool: false,
 };
 const redisRecord = {store: 'redis', host: 'box', port: 6379, db: 0} as const;
@@ -48,6 +49,16 @@ test('chooseStore never replaces a recorded Redis that is down with a private po
 			record: redisRecord,
 		});
 	}
+});
+
+test('chooseStore uses no other embedded pool while the shared directory has a pool that is not recorded', async () => {
+	for (const asked of [undefined, 'embedded'] as const) {
+		expect(await choose({asked, hasSharedFile: true, hasPrivatePool: true}, 'no-pool')).toEqual({kind: 'unrecorded'});
+	}
+
+	expect(await choose({hasSharedFile: true}, 'pool')).toEqual({kind: 'redis'});
+	expect(await choose({hasSharedFile: true, remembered: redisRecord})).toMatchObject({kind: 'redis'});
+	expect(await choose({hasSharedFile: true, recorded: redisRecord})).toMatchObject({kind: 'redis'});
 });
 
 test('chooseStore refuses a private pool while a shared pool exists', async () => {

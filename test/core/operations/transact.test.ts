@@ -273,6 +273,30 @@ test('while the store rejects writes, the pool can be read and reserve fails', a
 	expect(await historyOf(world.store)).toHaveLength(1);
 });
 
+test('while no commit is answered, the pool can be read, and reserve reports the store after ten seconds', async () => {
+	let isBroken = false;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: withCommit(async (real) => {
+			if (isBroken) {
+				throw unreachable();
+			}
+
+			return real();
+		}),
+	});
+	await reserve(world, request);
+	isBroken = true;
+	world.pass(61);
+	const beganMs = world.clock.monotonicMs();
+	expect((await readStatus(world)).rows).toMatchObject([{owner: 'alice', remainingSeconds: 0}]);
+	expect(world.clock.monotonicMs()).toBe(beganMs);
+	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-unreachable'});
+	expect(world.clock.monotonicMs() - beganMs).toBeLessThan(11_000);
+	isBroken = false;
+	expect((await readStatus(world)).rows).toMatchObject([{state: 'available'}]);
+});
+
 test('release retries without reading the queue', async () => {
 	const reads: Array<boolean | undefined> = [];
 	let refusals = 0;

@@ -217,7 +217,8 @@ describe('a malicious file next to a SQLite pool', () => {
 		linkSync(victim, `${file}-wal`);
 		await expect(open()).rejects.toMatchObject({
 			code: 'store-unreachable',
-			message: `The GPU pool ${file} has a journal beside it that canhazgpu did not make`,
+			message: `The GPU pool ${file} has a journal with a second name (a hard link), such as in a copy made with cp -l, so another file could be changed`,
+			hint: `Delete the other name. To find it: sudo find "$(stat -c %m ${file}-wal)" -xdev -samefile ${file}-wal`,
 		});
 		expect(readFileSync(victim, 'utf8')).toBe('kept');
 	});

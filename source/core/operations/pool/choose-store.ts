@@ -8,6 +8,8 @@ export type StoreFacts = {
 	readonly recorded: PoolRecord | undefined;
 	/** The store that this user's commands used last. Read only if needed, so it can be a getter. */
 	readonly remembered: PoolRecord | undefined;
+	/** Whether the shared directory has a pool in a file, recorded or not. Read only if needed, so it can be a getter. */
+	readonly hasSharedFile: boolean;
 	readonly hasPrivatePool: boolean;
 };
 
@@ -15,6 +17,8 @@ export type StoreChoice =
 	| {readonly kind: 'redis'; readonly record?: Extract<PoolRecord, {store: 'redis'}>}
 	| {readonly kind: 'shared'; readonly directory: string}
 	| {readonly kind: 'private'}
+	/** The shared directory has a pool in a file, but its record is missing. Another pool could grant the same GPUs. */
+	| {readonly kind: 'unrecorded'}
 	/** No pool exists. Commands fail, but the monitor creates a private pool. */
 	| {readonly kind: 'none'}
 	| {readonly kind: 'private-refused'; readonly because: PoolRecord | 'redis'};
@@ -22,9 +26,12 @@ export type StoreChoice =
 const byRecord = (record: PoolRecord): StoreChoice =>
 	record.store === 'redis' ? {kind: 'redis', record} : {kind: 'shared', directory: record.directory};
 
+const withoutRecord = ({hasSharedFile, hasPrivatePool}: StoreFacts): StoreChoice =>
+	hasSharedFile ? {kind: 'unrecorded'} : hasPrivatePool ? {kind: 'private'} : {kind: 'none'};
+
 /** Chooses the store. `probe` asks Redis whether it has a pool. Chooses no other store in an outage, because both could grant the same GPU. */
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {
-	const {asked, isRedisGiven, recorded, hasPrivatePool} = facts;
+	const {asked, isRedisGiven, recorded} = facts;
 	if (asked === 'redis' || (asked === undefined && isRedisGiven)) {
 		return {kind: 'redis'};
 	}
@@ -34,11 +41,7 @@ export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisA
 			return recorded.store === 'embedded' ? byRecord(recorded) : {kind: 'private-refused', because: recorded};
 		}
 
-		if ((await probe()) === 'pool') {
-			return {kind: 'private-refused', because: 'redis'};
-		}
-
-		return hasPrivatePool ? {kind: 'private'} : {kind: 'none'};
+		return (await probe()) === 'pool' ? {kind: 'private-refused', because: 'redis'} : withoutRecord(facts);
 	}
 
 	if (recorded !== undefined) {
@@ -51,9 +54,5 @@ export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisA
 
 	const {remembered} = facts;
 	// Chooses the Redis that was used last, even if it is now down or empty. Commands then fail instead of using another store.
-	if (remembered?.store === 'redis') {
-		return byRecord(remembered);
-	}
-
-	return hasPrivatePool ? {kind: 'private'} : {kind: 'none'};
+	return remembered?.store === 'redis' ? byRecord(remembered) : withoutRecord(facts);
 }

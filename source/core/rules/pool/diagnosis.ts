@@ -35,7 +35,7 @@ const when = (isSo: boolean, ...of: Parameters<typeof finding>): readonly Findin
 export function judgeStore(
 	{location, shell}: Pick<Store, 'location' | 'shell'>,
 	roundTripMs: number,
-	{isDurable, evicts, isPasswordUnneeded, damage}: StoreCondition,
+	{isDurable, evicts, isPasswordUnneeded, damage, isReadOnlyForOthers}: StoreCondition,
 ): readonly Finding[] {
 	const words = `${location} answers in ${Math.max(1, Math.round(roundTripMs))} ms`;
 	return [
@@ -75,6 +75,13 @@ export function judgeStore(
 			'error',
 			`The database is damaged: ${damage}`,
 			'Move the file away, with its -wal, and create the pool again: canhazgpu admin --store embedded. Jobs, waiting requests and monitors that are still running then restore what they know.',
+		),
+		...when(
+			isReadOnlyForOthers === true,
+			'permissions',
+			'error',
+			`Only its owner can write to ${location}, so nobody else can use the pool`,
+			'Let others use it again, with all its reservations: sudo canhazgpu admin --store embedded (only for a group: add --group NAME)',
 		),
 	];
 }
