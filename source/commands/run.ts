@@ -104,8 +104,10 @@ export const run: Command = {
 			return runDetached(app, input, {request: wish(), words, waitSeconds}, ticket);
 		}
 
-		if (input.text('on') === 'any' && input.has('detach')) {
-			throw new CanhazgpuError('usage', '--detach needs a named host, so it cannot be combined with --on any', {
+		// Each host has its own jobs.
+		const ofOneHost = (['detach', 'after'] as const).find((flag) => input.has(flag));
+		if (input.text('on') === 'any' && ofOneHost !== undefined) {
+			throw new CanhazgpuError('usage', `--${ofOneHost} needs a named host, so it cannot be combined with --on any`, {
 				hint: 'Name the host: --on HOST. To compare the hosts: canhazgpu status --all',
 			});
 		}

@@ -221,6 +221,7 @@ describe.each(
 			['run --detach --gpus 9 -- true', 2, 'Cannot reserve 9 GPUs: the pool has 2'],
 			['run --detach -- no-such-command', 127, 'Command not found: "no-such-command"'],
 			['run --detach --on any -- true', 2, '--detach needs a named host, so it cannot be combined with --on any'],
+			['run --after 1 --on any -- true', 2, '--after needs a named host, so it cannot be combined with --on any'],
 			['cancel 99', 2, 'There is no job 99'],
 			['logs everything', 2, '"everything" is not the id of a job'],
 			['wait', 2, 'wait needs the id of a job'],

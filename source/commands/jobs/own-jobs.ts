@@ -27,7 +27,11 @@ export const createOwnJobs = (app: App): OwnJobs => ({
 				remarks.push(words);
 			},
 		};
-		await startAgain(remarking, world, requester, {ids: [id]});
+		const {failure} = await startAgain(remarking, world, requester, {ids: [id]});
+		if (failure !== undefined) {
+			throw failure;
+		}
+
 		return remarks;
 	},
 });

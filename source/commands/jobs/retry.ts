@@ -32,10 +32,14 @@ export const retry: Command = {
 			try {
 				const {signal} = interruption;
 				const again = await startAgain(app, world, app.requester(undefined), {ids, signal});
-				if (again.notStarted === 0) {
+				if (again.failure !== undefined) {
+					throw again.failure;
+				}
+
+				if (again.interrupted === 0) {
 					app.print(startedText(again.ids));
 				} else {
-					app.remark(interruptedText(again.notStarted, again.ids.length));
+					app.remark(interruptedText(again.interrupted, again.ids.length));
 				}
 
 				return signal.aborted ? interruption.exitCode() : 0;

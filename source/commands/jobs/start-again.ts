@@ -4,15 +4,11 @@ import type {Requester} from '../../core/model/types.js';
 import {retryJobs} from '../../core/operations/jobs/jobs.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {sealedParts} from '../../core/rules/jobs/submit.js';
-import {startWrappers} from '../shared/detached/start-wrappers.js';
+import {startWrappers, type WrappersStarted} from '../shared/detached/start-wrappers.js';
 
 type AgainOptions = {readonly ids: readonly string[]; readonly signal?: AbortSignal};
 
-type Again = {
-	readonly ids: readonly string[];
-	/** How many of the jobs were cancelled before they started, because the signal was aborted. */
-	readonly notStarted: number;
-};
+type Again = WrappersStarted & {readonly ids: readonly string[]};
 
 /** Starts ended jobs again, with the environment variables of this process. */
 export async function startAgain(
@@ -22,12 +18,12 @@ export async function startAgain(
 	{ids, signal}: AgainOptions,
 ): Promise<Again> {
 	if (world.engine !== undefined) {
-		return {ids: await world.engine.jobs.retry(requester, ids), notStarted: 0};
+		return {ids: await world.engine.jobs.retry(requester, ids), interrupted: 0};
 	}
 
 	const detaching = await app.loadDetaching();
 	detaching.prepareLogs();
 	const jobs = await retryJobs(world, requester, ids, (job) => job.seal === detaching.seal(sealedParts(job)));
-	const notStarted = await startWrappers(app, world, jobs, {isNewLog: false, signal});
-	return {ids: jobs.map((job) => jobIdOf(job)), notStarted};
+	const started = await startWrappers(app, world, jobs, {isNewLog: false, signal});
+	return {...started, ids: jobs.map((job) => jobIdOf(job))};
 }

@@ -102,16 +102,33 @@ async function callOff(world: World, jobs: readonly Job[]): Promise<void> {
 	);
 }
 
-/**
-Starts the wrappers of jobs. A job whose wrapper cannot be started fails, and so does this command. After an abort, cancels the jobs that
-have no wrapper yet, and returns how many these are.
-*/
+export type WrappersStarted = {
+	/** How many jobs were cancelled after an abort, because they had no wrapper yet. */
+	readonly interrupted: number;
+	/** Why jobs have failed, because their wrappers could not be started. Absent if there are none. */
+	readonly failure?: CanhazgpuError;
+};
+
+function failureOf(problems: readonly CanhazgpuError[], count: number): CanhazgpuError | undefined {
+	const [first] = problems;
+	if (first === undefined || count === 1) {
+		return first;
+	}
+
+	return new CanhazgpuError(
+		'failed',
+		`${first.message}. In all, ${problems.length} of ${count} jobs could not be started`,
+		{hint: first.hint, cause: first},
+	);
+}
+
+/** Starts the wrappers of jobs. A job whose wrapper cannot be started fails. After an abort, cancels the jobs that have no wrapper yet. */
 export async function startWrappers(
 	app: App,
 	world: World,
 	jobs: readonly Job[],
 	options: StartOptions,
-): Promise<number> {
+): Promise<WrappersStarted> {
 	const detaching = await app.loadDetaching();
 	const {hasLinger, killsProcesses} = await detaching.readLogoutSurvival();
 	if (!hasLinger && killsProcesses === true) {
@@ -167,10 +184,5 @@ export async function startWrappers(
 		await callOff(world, left);
 	}
 
-	const [problem] = problems;
-	if (problem !== undefined) {
-		throw problem;
-	}
-
-	return left.length;
+	return {interrupted: left.length, failure: failureOf(problems, jobs.length)};
 }

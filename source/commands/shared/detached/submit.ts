@@ -114,7 +114,11 @@ async function storeJobs(
 /** Submits a job or an array, and starts its wrappers. */
 export async function submitLocally(app: App, world: World, submission: LocalSubmission): Promise<readonly Job[]> {
 	const jobs = await storeJobs(app, world, submission);
-	await startWrappers(app, world, jobs, {isNewLog: true});
+	const {failure} = await startWrappers(app, world, jobs, {isNewLog: true});
+	if (failure !== undefined) {
+		throw failure;
+	}
+
 	return jobs;
 }
 
@@ -132,10 +136,18 @@ export async function submitDetached(
 		try {
 			const {signal} = interruption;
 			const jobs = await storeJobs(app, world, {request, words, later, directory, flags});
-			const notStarted = await startWrappers(app, world, jobs, {isNewLog: true, signal});
+			const {interrupted, failure} = await startWrappers(app, world, jobs, {isNewLog: true, signal});
+			if (failure !== undefined && jobs.length === 1) {
+				throw failure;
+			}
+
 			printSubmitted(app, input, jobs);
-			if (notStarted > 0) {
-				app.remark(interruptedText(notStarted, jobs.length));
+			if (interrupted > 0) {
+				app.remark(interruptedText(interrupted, jobs.length));
+			}
+
+			if (failure !== undefined) {
+				throw failure;
 			}
 
 			return signal.aborted ? interruption.exitCode() : 0;
