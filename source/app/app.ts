@@ -40,6 +40,9 @@ const loadGpus = async () => import('./gpus/gpus.js');
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
 const loadNuma = async () => import('../host/numa.js');
+const loadJob = async () => import('../host/job/job.js');
+const loadCuda = async () => import('./cuda.js');
+const loadMps = async () => import('../host/job/mps.js');
 
 function lazyErrors(): Pick<PatientOutput, 'write' | 'isStalled' | 'takeRest'> {
 	let output: ReturnType<typeof createPatientOutput>;
@@ -249,7 +252,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 	};
 
 	const prepareJob: App['prepareJob'] = async (words, environment, when) => {
-		const {startJob, checkJob, restoreOpenFiles} = await import('../host/job/job.js');
+		const {startJob, checkJob, restoreOpenFiles} = await loadJob();
 		checkJob(words, environment);
 		if (when === 'later') {
 			void restoreOpenFiles();
@@ -315,9 +318,17 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			const {remoteReport} = await import('../host/tool/ssh.js');
 			return remoteReport(name, days, by);
 		},
-		async loadAhead() {
-			// Must load every module that is imported lazily while a job runs, or while `run` or `reserve` waits for GPUs.
-			await Promise.allSettled([loadNotify(), loadIsolation(), loadNuma()]);
+		async loadAhead(details) {
+			// Must load every module that is imported lazily while a job runs, while `run` or `reserve` waits for GPUs, or after `run` has waited to start.
+			await Promise.allSettled([
+				loadNotify(),
+				loadIsolation(),
+				loadNuma(),
+				loadJob(),
+				loadCuda(),
+				loadMps(),
+				details === undefined ? undefined : import('../gpu/nvidia/xml.js'),
+			]);
 		},
 		async isKnownName({kind, name}) {
 			return kind === 'group' ? knowsGroup(name) : createUsers().knows(name);
@@ -416,11 +427,11 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			return checkIsolation(process.env);
 		},
 		async prepareCuda(version) {
-			const cuda = await import('./cuda.js');
+			const cuda = await loadCuda();
 			return cuda.prepareCuda(version);
 		},
 		async findMpsDaemon() {
-			const {findMpsDaemon} = await import('../host/job/mps.js');
+			const {findMpsDaemon} = await loadMps();
 			return findMpsDaemon(process.env, process.getuid!());
 		},
 		async remoteQueue(name, signal) {

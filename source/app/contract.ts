@@ -190,7 +190,7 @@ export type App = {
 	/** Keeps this process running after uncaught errors, and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
 	/** Loads the modules that are needed later, because an upgrade can remove their files in the meantime. Never rejects. */
-	readonly loadAhead: () => Promise<void>;
+	readonly loadAhead: (details?: OpenOptions['details']) => Promise<void>;
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
 	/** Sends a signal to a process of this account, if its pid has not passed to another process in the meantime. */
 	readonly sendSignal: typeof sendSignal;

@@ -8,7 +8,7 @@ import {isolateFlag} from './shared/job/isolation.js';
 import {numaFlag} from './shared/job/numa.js';
 import {ticketOf} from './shared/job/ticket.js';
 import {laterFlags, localLaterOf} from './shared/later-flags.js';
-import {requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
+import {detailsFor, requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 
 export function commandOf({
 	rest,
@@ -139,7 +139,12 @@ export const run: Command = {
 		}
 
 		if (input.has('after') || input.has('begin')) {
-			const {awaitTurn} = await import('./shared/detached/await-turn.js');
+			const [{awaitTurn}] = await Promise.all([
+				import('./shared/detached/await-turn.js'),
+				// An upgrade can remove the files of the program during the wait.
+				import('./shared/job/run-here.js'),
+				app.loadAhead(detailsFor(need)),
+			]);
 			const exitCode = await awaitTurn(app, wish(), later);
 			if (exitCode !== undefined) {
 				return exitCode;

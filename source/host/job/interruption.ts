@@ -1,7 +1,7 @@
 import os from 'node:os';
 import process from 'node:process';
 import {isIgnored, keepIgnoring} from './ignored-signals.js';
-import {surviveLostOutput} from './terminal.js';
+import {dieOfInterrupt, surviveLostOutput} from './terminal.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -15,6 +15,10 @@ export function listenForInterruption() {
 		}
 
 		exitCode = 128 + os.constants.signals[name];
+		if (name === 'SIGINT') {
+			dieOfInterrupt();
+		}
+
 		controller.abort();
 	};
 

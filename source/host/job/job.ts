@@ -4,7 +4,6 @@ import os from 'node:os';
 import process from 'node:process';
 import type {ProcessIdentity} from '../../core/model/types.js';
 import {checkCommand} from '../tool/command.js';
-import {readStat} from '../process/proc.js';
 import {childIdentity} from '../process/processes.js';
 import {exactEnvironment, exactWords, type Environment} from '../inherited/exact-text.js';
 import {callersOpenFiles, ownOpenFiles} from '../inherited/inherited.js';
@@ -16,7 +15,7 @@ import {afterSeconds, endChild, endJob} from './time-limit.js';
 import {listenOnce, relaySignals} from './signals.js';
 import {spawnJob, type StartedProcess} from './spawn.js';
 import {deferStop} from './terminal-stop.js';
-import {spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.js';
+import {dieOfInterrupt, spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.js';
 
 export type JobOptions = {
 	readonly command: string;
@@ -205,7 +204,7 @@ export const startJob = async ({
 		await stopping;
 		const signal = received ?? end.signal;
 		if (signal === 'SIGINT') {
-			dieOf(signal, 128 + os.constants.signals[signal]);
+			dieOfInterrupt();
 		}
 
 		if (received !== undefined) {
@@ -248,15 +247,4 @@ const endOf = async (ended: StartedProcess['ended']): Promise<Omit<JobEnd, 'left
 	return typeof signal === 'number'
 		? {exitCode: 128 + signal, reason: 'signalled'}
 		: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal};
-};
-
-/** Makes this process die of SIGINT at its exit, as the job did. After Ctrl-C, a shell ends its loop or script only if its command died of SIGINT. */
-const dieOf = (signal: 'SIGINT', exitCode: number) => {
-	process.once('exit', (code) => {
-		const own = readStat('self');
-		const isForeground = typeof own === 'object' && own.terminal !== 0 && own.processGroup === own.foregroundGroup;
-		if (isForeground && code === exitCode) {
-			process.kill(process.pid, signal);
-		}
-	});
 };

@@ -11,12 +11,36 @@ export type Manner = {
 	readonly openFiles: string | undefined;
 };
 
+type Variable = readonly [name: string, value: string];
+
+type Launcher = {
+	readonly words: readonly [string, ...string[]];
+	readonly environment: Environment;
+};
+
 const shell = '/bin/sh';
 /** Unlike a shell, env(1) passes on entries with names that shell variables cannot have, such as functions of bash. */
 const envTool = '/usr/bin/env';
 
 /** Decodes and executes the script, whose exact bytes Node cannot pass. `exit 126` runs only if that fails. */
-const decode = 's=$(printf %b "$@") && eval "$s"; exit 126';
+const decode = 'canhazgpu_script=$(printf %b "$@") && eval "$canhazgpu_script"; exit 126';
+
+/** Variables that shells add to the environment of their commands. */
+const addedByShells = ['PATH', 'PWD', 'OLDPWD', 'SHLVL', '_'];
+
+/** Variables that dash, bash or BusyBox set, drop or obey, besides those that begin with BASH_. None of them holds a secret. */
+const changedByShells: ReadonlySet<string> = new Set([
+	...addedByShells,
+	...'BASH BASHOPTS BASHPID COMP_WORDBREAKS DIRSTACK ENV EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS'.split(' '),
+	...'HISTCMD IFS LINENO OPTARG OPTERR OPTIND POSIXLY_CORRECT PPID PS1 PS2 PS3 PS4 RANDOM SECONDS'.split(' '),
+	...'SHELLOPTS SRANDOM UID canhazgpu_script'.split(' '),
+	// The script is read in the C locale, and sh and env run without libraries that are meant for the command.
+	...'LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LD_AUDIT LD_DEBUG LD_LIBRARY_PATH LD_PRELOAD'.split(' '),
+]);
+
+/** Whether every sh passes the variable on unchanged. */
+const survivesShell = ([name, value]: Variable): boolean =>
+	/^[A-Z_a-z]\w*$/v.test(name) && !name.startsWith('BASH_') && !changedByShells.has(name) && !isBytes(value);
 
 /** The longest piece of the encoded script, in characters. Linux limits a word of a command line to 128 KiB. */
 const pieceLength = 20_000;
@@ -33,13 +57,10 @@ const preparationOf = ({ignored, openFiles}: Manner): string =>
 	(openFiles === undefined ? '' : `ulimit -S -n ${openFiles}; `) +
 	(ignored.length === 0 ? '' : `trap '' ${ignored.join(' ')}; `);
 
-const wordsForEnv = (words: readonly string[], environment: Environment): readonly string[] => [
+const wordsForEnv = (words: readonly string[], variables: readonly Variable[]): readonly string[] => [
 	envTool,
-	'-i',
-	// Neither env nor a shell can create an entry without a name.
-	...Object.entries(environment).flatMap(([name, value]) =>
-		value === undefined || name === '' ? [] : [`${name}=${value}`],
-	),
+	...addedByShells.flatMap((name) => ['-u', name]),
+	...variables.map(([name, value]) => `${name}=${value}`),
 	// Env would treat a command with `=` in its name as an entry of the environment, so nice(1) executes the command.
 	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
 	...words,
@@ -67,12 +88,29 @@ function scriptWithWords(preparation: string, words: readonly string[]): readonl
 	return [decode, shell, ...pieces];
 }
 
-/** Returns the launcher, to be started with an empty environment. Undefined if the machine lacks the tools for it. */
+/**
+Returns the launcher. Undefined if the machine lacks the tools for it. Every account can read the words of a process, and a variable can be a secret.
+Therefore only variables that a shell would change are passed as words.
+*/
 export const launcherOf = (
 	words: readonly string[],
 	environment: Environment,
 	manner: Manner,
-): readonly [string, ...string[]] | undefined =>
-	existsSync(shell) && existsSync(envTool)
-		? [shell, '-c', ...scriptWithWords(preparationOf(manner), wordsForEnv(words, environment))]
-		: undefined;
+): Launcher | undefined => {
+	if (!existsSync(shell) || !existsSync(envTool)) {
+		return undefined;
+	}
+
+	// Neither env nor a shell can create an entry without a name.
+	const variables = Object.entries(environment).filter(
+		(entry): entry is [string, string] => entry[0] !== '' && entry[1] !== undefined,
+	);
+	const inWords = wordsForEnv(
+		words,
+		variables.filter((variable) => !survivesShell(variable)),
+	);
+	return {
+		words: [shell, '-c', ...scriptWithWords(preparationOf(manner), inWords)],
+		environment: Object.fromEntries(variables.filter((variable) => survivesShell(variable))),
+	};
+};

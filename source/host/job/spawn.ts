@@ -51,7 +51,7 @@ export const spawnJob = async ({
 	const stdio = stdioFor(args, onStderr === undefined ? 'inherit' : 'pipe');
 	if (launcher !== undefined) {
 		try {
-			return await start(launcher, {environment: {}, stdio, onStderr});
+			return await start(launcher.words, {environment: launcher.environment, stdio, onStderr});
 		} catch (error) {
 			throw startFailure(error, file);
 		}

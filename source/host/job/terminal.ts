@@ -54,6 +54,23 @@ export const stopWithJob = (pid: number): (() => void) => {
 	};
 };
 
+/** The exit code of a command that ended because of Ctrl-C. */
+const interruptedExitCode = 130;
+
+/**
+Makes this process die of SIGINT when it exits with 130. After Ctrl-C, a shell ends its loop or script only if its command died of SIGINT. A session
+leader exits as usual: it has no shell, and ssh would report a lost connection.
+*/
+export const dieOfInterrupt = (): void => {
+	process.once('exit', (code) => {
+		const own = readStat('self');
+		const isLeader = typeof own === 'object' && own.session === process.pid;
+		if (code === interruptedExitCode && !isLeader && isInForeground()) {
+			process.kill(process.pid, 'SIGINT');
+		}
+	});
+};
+
 /**
 Prevents Node from resetting the terminal's settings when this process exits in the background, because that would disturb the program in the
 foreground, such as an editor. In the foreground, Node resets the settings, because a killed job cannot.

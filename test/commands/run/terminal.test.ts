@@ -11,6 +11,7 @@ import {
 	freshRedisBox,
 	holders,
 	isAlive,
+	peek,
 	recordsOf,
 } from '../../_helpers/program/processes.js';
 import {firstCase} from '../../_helpers/slow.js';
@@ -65,6 +66,23 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
+
+	test.each(['run -- true', 'reserve', 'run --begin 1h -- true'])(
+		'Ctrl-C during the wait of %s ends the loop of the shell',
+		async (words) => {
+			const box = await create();
+			await box.run('reserve --gpus 2');
+			const shell = await openShell(box);
+			shell.write(`for i in 1 2 3; do echo "try $i"; canhazgpu ${words}; done\r`);
+			await shell.waitFor(/Waiting for|starts at/v);
+			shell.write('\u{3}');
+			await shell.waitFor(/shell>\s*$/v);
+			shell.write('echo "last $?"\r');
+			const screen = await shell.waitFor(/last 130/v);
+			expect(screen.join('\n')).not.toContain('try 2');
+			expect((await peek(box)).queue).toEqual([]);
+		},
+	);
 
 	test('Ctrl-Z stops the job and keeps its lease, and fg resumes the job', async () => {
 		const box = await create();

@@ -21,8 +21,12 @@ async function started(
 	manner: Parameters<typeof launcherOf>[2] = plain,
 	shell = '/bin/sh',
 ) {
-	const [, ...parameters] = launcherOf(words, environment, manner)!;
-	const child = spawn(shell, parameters, {argv0: 'sh', env: {}, stdio: ['ignore', 'pipe', 'inherit']});
+	const launcher = launcherOf(words, environment, manner)!;
+	const child = spawn(shell, launcher.words.slice(1), {
+		argv0: 'sh',
+		env: launcher.environment,
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
 	const [said] = await Promise.all([buffer(child.stdout), once(child, 'close')]);
 	return {said, pid: child.pid, exitCode: child.exitCode};
 }
@@ -43,6 +47,16 @@ const bytesUpTo = (max: number) =>
 			},
 		)
 		.map((list) => Uint8Array.from(list));
+
+/** Variables that shells set, drop or obey. */
+const shellNames = [
+	...'_ BASH BASH_ARGV0 BASH_COMMAND BASH_COMPAT BASH_ENV BASH_EXECUTION_STRING BASH_FUNC_exec%%'.split(' '),
+	...'BASH_SUBSHELL BASH_VERSINFO BASH_VERSION BASH_XTRACEFD BASHOPTS BASHPID canhazgpu_script COLUMNS'.split(' '),
+	...'COMP_WORDBREAKS DIRSTACK ENV EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD HISTFILE'.split(' '),
+	...'HISTSIZE HOME HOSTNAME IFS LINENO LINES MAIL OLDPWD OPTARG OPTERR OPTIND PIPESTATUS'.split(' '),
+	...'POSIXLY_CORRECT PPID PS1 PS2 PS3 PS4 PWD RANDOM REPLY s SECONDS SHELL SHELLOPTS SHLVL SRANDOM'.split(' '),
+	...'TERM TMOUT UID'.split(' '),
+];
 
 /** Names of variables, some of which a shell does not accept. */
 const names = fc.string({unit: fc.constantFrom(...'aB9_%.-'), maxLength: 8}).map((name) => `X${name}`);
@@ -84,6 +98,17 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 			);
 		});
 
+		test('passes all variables that shells set or drop', async () => {
+			for (const value of ['', '1', '/tmp', 'xtrace', '\u{DCE9}']) {
+				const environment = Object.fromEntries(shellNames.map((name) => [name, value]));
+
+				const {said} = await started(['/bin/cat', '/proc/self/environ'], environment, {...plain, ignored: [1]}, shell);
+				expect(split(said).toSorted()).toEqual(
+					shellNames.map((name) => `${name}=${value.replace('\u{DCE9}', '\u{E9}')}`).toSorted(),
+				);
+			}
+		});
+
 		test.each(['\u{DCE9}', 'e'])('passes two megabytes of arguments with %j to the program', async (letter) => {
 			const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf${letter}`);
 			const {said, pid, exitCode} = await started(
@@ -123,6 +148,16 @@ test('the launcher treats a name that contains = as a command, not as a variable
 	writeFileSync(path.join(directory, 'a=b'), '#!/bin/sh\necho "ran $1"\n', {mode: 0o755});
 	const {said, exitCode} = await started(['a=b', 'c'], {PATH: `${directory}:${process.env['PATH']}`});
 	expect({said: said.toString(), exitCode}).toEqual({said: 'ran c\n', exitCode: 0});
+});
+
+test('the launcher passes no ordinary variable on a command line, where every account could read it', () => {
+	const {words, environment} = launcherOf(
+		['train', 'caf\u{DCE9}'],
+		{WANDB_API_KEY: 'topsecret', password: 'topsecret', PWD: '/', ODD: '\u{DCE9}', GONE: undefined},
+		{...plain, ignored: [1]},
+	)!;
+	expect(words.join(' ')).not.toContain('topsecret');
+	expect(environment).toEqual({WANDB_API_KEY: 'topsecret', password: 'topsecret'});
 });
 
 test('needsLauncher is false if Node.js can start the command itself', () => {

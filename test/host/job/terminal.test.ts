@@ -97,6 +97,14 @@ test.each([
 	expect(stage.reports().map(({event}) => event)).toEqual(['started', 'ended', 'released', 'exit']);
 });
 
+test('Ctrl-C ends a session leader with exit code 130, because ssh reports death by a signal as a lost connection', async () => {
+	const stage = await createStage();
+	const terminal = stage.terminal('bash', '-c', 'exec chg -- sleep 600');
+	await stage.started();
+	terminal.type(controlC);
+	expect(await terminal.exits()).toBe(130);
+});
+
 test('Ctrl-Z stops the wrapper and the job, and fg resumes both', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();

@@ -10,13 +10,14 @@ import {soundJobs} from '../../../core/rules/jobs/look.js';
 import {isOverMaxWaiting} from '../../../core/rules/limits/limits.js';
 import {isOver} from '../../../core/rules/jobs/start.js';
 import type {Job} from '../../../core/model/jobs.js';
-import {CanhazgpuError, isTransient} from '../../../errors.js';
+import {CanhazgpuError, isMissingPart, isTransient} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {App, Interruption, OpenWorld} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {createBackground} from '../background.js';
 import {runHere, type JobObserver, type RunRequest} from '../job/run-here.js';
 import {reportNotStarted} from '../job/report-end.js';
+import {detailsFor} from '../request-flags.js';
 import {keepHeapSmall} from '../small-heap.js';
 import {addedVariables, jobVariables, type Ticket} from '../job/ticket.js';
 
@@ -120,8 +121,11 @@ async function runOnce(
 	};
 	let waitLeft = request.waitSeconds;
 	const notStarted = {reason: 'it was stopped before its command started'};
-	const endWithBug = async () =>
-		keeper.update((job, now) => ended(job, {...ending, reason: 'a bug in canhazgpu'}, now), interruption.signal);
+	const endWithBug = async (error: unknown) => {
+		const reason = isMissingPart(error) ? 'canhazgpu was replaced or removed' : 'a bug in canhazgpu';
+		return keeper.update((job, now) => ended(job, {...ending, reason}, now), interruption.signal);
+	};
+
 	let said: string | undefined;
 	let pauseMs = retryMs;
 	while (!interruption.signal.aborted) {
@@ -130,7 +134,7 @@ async function runOnce(
 			return {exitCode, ending: ending ?? notStarted, hasStarted: noting !== undefined};
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError)) {
-				await endWithBug();
+				await endWithBug(error);
 				throw error;
 			}
 
@@ -181,7 +185,8 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 			return interruption.exitCode();
 		}
 
-		const {sizeOfLog} = await app.loadDetaching();
+		// An upgrade can remove the files of the program while the job waits.
+		const [{sizeOfLog}] = await Promise.all([app.loadDetaching(), app.loadAhead(detailsFor(request.request.need))]);
 		const keeper = await takeJob(world, ticket, interruption.signal);
 		if (keeper === undefined) {
 			return 1;
