@@ -52,7 +52,7 @@ const programs = {
 	huge: 'echo \'[\'; exec yes \'{"gpu_id":0,"status":"AVAILABLE"},\'',
 	endless: String.raw`printf '{"gpus":['; exec tr '\0' x </dev/zero`,
 	escapes: `${stubScript}tell '${escapes}'`,
-	schema: `${stubScript}tell '{"gpu_id":"zero"}'`,
+	schema: `${stubScript}tell '[{"gpu_id":"zero"}]'`,
 	clock: `${stubScript}tell '${absurd}'`,
 	newer: `${stubScript}tell '${future}'`,
 	old: 'case "$*" in *--follow) echo \'Error: status has no flag --follow\' >&2; exit 2;; *queue*) exit 2;; *) echo \'[{"gpu_id":0,"status":"AVAILABLE","gpu_model":"A100"}]\';; esac',
