@@ -90,6 +90,22 @@ test('run on Slurm gives the command a terminal, and Ctrl-C reaches only the com
 	expect(await terminal.exit).toMatchObject({exitCode: 5});
 });
 
+test('release on Slurm ends exactly the reservation whose ids reserve --short printed', async () => {
+	const reserve = async (node: string) =>
+		box().run(['reserve', '--gpus', '2', '--on', node, '--duration', '1h', '--short']);
+	const first = await reserve('box1');
+	const second = await reserve('box2');
+	expect([first.stdout, first.stderr]).toEqual(['0,1\n', '']);
+	expect([second.stdout, second.stderr]).toEqual([
+		'4,5\n',
+		expect.stringMatching(
+			/^On box2, these GPUs have other ids: export CUDA_VISIBLE_DEVICES=0,1\. For srun: export SLURM_JOB_ID=\d+\n$/v,
+		),
+	]);
+	expect((await box().run(['release', '--gpu-ids', second.stdout.trim()])).exitCode).toBe(0);
+	await eventually(() => slurm().run('squeue', '--noheader', '--format=%N %t').trim() === 'box1 R');
+});
+
 test('reserve on Slurm holds whole GPUs without a command, and release ends only whole jobs', async () => {
 	const reserved = await box().run(['reserve', '-g', '2', '-d', '1h', '-n', 'debugging', '--json']);
 	const grant = JSON.parse(reserved.stdout) as Row;
