@@ -128,8 +128,10 @@ export type DetachedJob = {
 /** The jobs of `run --detach` that an engine keeps. All ids are ids of the engine. */
 export type EngineJobs = {
 	readonly list: (account: string, isAll: boolean) => Promise<{readonly rows: readonly JobRow[]; readonly now: number}>;
-	/** Returns the jobs with these ids. Throws `usage` for an unknown id. */
+	/** Returns the jobs with these ids, without ended jobs of an array that the engine has forgotten. Throws `usage` for an unknown id. */
 	readonly find: (ids: readonly string[], account: string) => Promise<readonly JobRow[]>;
+	/** Works like `find`, with all jobs of an array. Throws `failed` if some may be unknown. */
+	readonly findAll: (ids: readonly string[], account: string) => Promise<readonly JobRow[]>;
 	/** Returns the output file of a job. Throws `usage` for an unknown id or an array, `not-owner` for a job of another account. */
 	readonly outputOf: (requester: Requester, id: string) => Promise<string>;
 	/** Cancels jobs, and returns the ids of the jobs that had not ended before. Throws like `outputOf`. */

@@ -20,6 +20,8 @@ export type ClusterConfig = {
 	readonly accountingType: string;
 	/** Resources that the database counts, such as `cpu,gres/gpu`. */
 	readonly accountingTres: string;
+	/** How long the controller remembers an ended job. Undefined if it never forgets one, or if the value cannot be read. */
+	readonly minJobAgeSeconds?: number | undefined;
 };
 
 export type Cluster = {
@@ -153,10 +155,12 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 		async config() {
 			if (known === undefined) {
 				const text = await run('scontrol', 'show', 'config');
+				const [minJobAge = '0'] = configValue(text, 'MinJobAge')?.split(' ', 1) ?? [];
 				known = {
 					name: configValue(text, 'ClusterName'),
 					accountingType: configValue(text, 'AccountingStorageType') ?? '',
 					accountingTres: configValue(text, 'AccountingStorageTRES') ?? '',
+					minJobAgeSeconds: Number(minJobAge) > 0 ? Number(minJobAge) : undefined,
 				};
 			}
 
