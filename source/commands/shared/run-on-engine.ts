@@ -120,6 +120,8 @@ export async function runOnEngine(
 
 	const submitted = await engine.submit(submission);
 	const background = createBackground(app.remark);
+	// Listens before the start, so that a signal during the start is not missed.
+	const interruption = app.interruption();
 	const job = await startedJob(app, submitted, background.failed);
 	const ended = new AbortController();
 	const announceGrant = async (): Promise<void> => {
@@ -146,8 +148,9 @@ export async function runOnEngine(
 	ended.abort();
 	await announcing;
 	try {
-		return await submitted.exitCodeOf(exitCode);
+		return await submitted.exitCodeOf(exitCode, interruption.signal.aborted ? interruption.exitCode() : undefined);
 	} finally {
+		interruption.end();
 		job.letGo();
 	}
 }

@@ -116,8 +116,11 @@ export type Submitted = {
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	readonly begin: () => void;
-	/** Maps the exit code of the engine's program to that of `run`. Throws a CanhazgpuError if the engine never ran the command. */
-	readonly exitCodeOf: (exitCode: number) => Promise<number>;
+	/**
+	Maps the exit code of the engine's program to that of `run`. If the engine never ran the command, returns `interruptedCode`, the exit code after a
+	signal to this process, and throws a CanhazgpuError without a signal.
+	*/
+	readonly exitCodeOf: (exitCode: number, interruptedCode?: number) => Promise<number>;
 };
 
 export type DetachedJob = {

@@ -167,6 +167,22 @@ test("queue on Slurm shows Slurm's order, reasons and estimates", async () => {
 	await eventually(async () => (await entries()).length === 0);
 });
 
+test.each([
+	['SIGINT', 130],
+	['SIGTERM', 143],
+] as const)('run on Slurm that gets %s while it waits leaves the queue and exits with %i', async (signal, code) => {
+	for (const node of ['box1', 'box2', 'box3']) {
+		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
+	}
+
+	const waiter = start(box(), 'run -- true');
+	await eventually(() => jobsOfSlurm('--states=PENDING').length === 1);
+	waiter.kill(signal);
+	const {exitCode, stderr} = await waiter.ended;
+	expect([exitCode, stderr.includes('Error:')]).toEqual([code, false]);
+	await eventually(() => jobsOfSlurm('--states=PENDING').length === 0);
+});
+
 test('a waiting reserve on Slurm that is killed leaves no queue entry and gets no GPU later', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
