@@ -54,6 +54,22 @@ export function clusterEnvironment(
 	return rest;
 }
 
+/** What the user can choose by a variable of srun, such as SLURM_PARTITION. */
+const choices = ['ACCOUNT', 'CONSTRAINT', 'PARTITION', 'QOS', 'RESERVATION'] as const;
+
+/** Works like `clusterEnvironment` for salloc or sbatch, which read only variables with their own prefix: adds what srun's variables choose. */
+export function submitEnvironment(
+	command: 'salloc' | 'sbatch',
+	environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+	const result = clusterEnvironment(environment);
+	for (const choice of choices) {
+		result[`${command.toUpperCase()}_${choice}`] ??= result[`SLURM_${choice}`];
+	}
+
+	return result;
+}
+
 const configValue = (text: string, name: string): string | undefined => {
 	const value = new RegExp(String.raw`^${name}\s*= (.*)$`, 'mv').exec(text)?.[1]?.trim();
 	return ['', '(null)'].includes(value ?? '') ? undefined : value;

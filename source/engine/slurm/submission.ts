@@ -4,7 +4,7 @@ import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
 import type {SlurmJob} from './answers/jobs.js';
-import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
+import {clusterEnvironment, runSlurm, submitEnvironment, type Cluster} from './cluster.js';
 import {noneInTimeError, noneNowError, outOfServiceError} from './refusals.js';
 import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
@@ -234,7 +234,7 @@ export async function submitDetached(
 			`--chdir=${directory}`,
 			`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,
 		],
-		{environment: clusterEnvironment(environment)},
+		{environment: submitEnvironment('sbatch', environment)},
 	);
 	// With several clusters the output includes the cluster: 17;lab.
 	const jobId = /^\d+/v.exec(printed)?.[0];

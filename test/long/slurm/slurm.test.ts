@@ -261,11 +261,15 @@ test('errors for wrong input on Slurm name the valid choices', async () => {
 	expect((await box().run('reserve --gpus 5')).stderr).toBe(
 		'Error: No node of this cluster fits this request\nSee what the nodes have: canhazgpu status\n',
 	);
-	const partition = await box().run('run -- true', {SLURM_PARTITION: 'nope'});
-	expect([partition.exitCode, partition.stderr]).toEqual([
-		2,
-		expect.stringContaining('Error: There is no such partition\n'),
-	]);
+	for (const words of ['run -- true', 'run --detach -- true', 'reserve']) {
+		const {exitCode, stderr} = await box().run(words, {SLURM_PARTITION: 'nope'});
+		expect([words, exitCode, stderr]).toEqual([
+			words,
+			2,
+			expect.stringContaining('Error: There is no such partition\n'),
+		]);
+	}
+
 	expect(await box().run('reserve --on box9')).toMatchObject({exitCode: 2});
 	expect(await box().run('queue --leave 99999')).toMatchObject({exitCode: 1});
 	expect((await box().run('status', {PATH: '/nowhere'})).exitCode).toBe(4);
