@@ -93,6 +93,12 @@ export async function runSlurm(
 		throw errorOf(command, outcome.stderr);
 	}
 
+	if (outcome.detail?.includes('E2BIG') === true) {
+		throw new CanhazgpuError('usage', `The command is too long for ${command}`, {
+			hint: 'Put it into a script, and run the script. Linux limits an argument to 128 KiB.',
+		});
+	}
+
 	if (outcome.failure !== undefined) {
 		throw outcome.failure === 'timed-out'
 			? new CanhazgpuError('store-unreachable', "Munge or Slurm's controller does not answer", {

@@ -17,7 +17,7 @@ import {createSlurmEngine} from '../../../source/engine/slurm/engine.js';
 import type {ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {progressText} from '../../../source/format/queue/waiting-progress.js';
 import {createBatchJobs} from '../../../source/engine/slurm/batch-jobs.js';
-import {submission} from '../../../source/engine/slurm/submission.js';
+import {submission, submitDetached} from '../../../source/engine/slurm/submission.js';
 
 const realPath = process.env['PATH'];
 let directory: string;
@@ -512,6 +512,19 @@ test('run on Slurm counts nodes that are down as part of the cluster', async () 
 	expect(await codeOf(down(1))).toBe('impossible');
 	expect(await codeOf(stateOf())).toBe('impossible');
 	expect(await codeOf(down(2), {request: {...request, host: 'box2'}})).toBe('impossible');
+});
+
+test('run --detach on Slurm refuses a command that is too long for one argument of sbatch', async () => {
+	writeFileSync(path.join(directory, 'sbatch'), '#!/bin/sh\necho 17\n', {mode: 0o755});
+	const submit = async (length: number) =>
+		submitDetached({...asked, words: ['echo', 'x'.repeat(length)], environment: process.env}, '/', {
+			name: 'gpu',
+			count: 1,
+		});
+	await expect(submit(1000)).resolves.toMatchObject({jobId: '17'});
+	await expect(submit(140_000)).rejects.toThrow(
+		expect.objectContaining({code: 'usage', message: 'The command is too long for sbatch'}),
+	);
 });
 
 test('Slurm batch jobs of the account are listed with their states', async () => {
