@@ -1,4 +1,5 @@
 import process from 'node:process';
+import {isatty} from 'node:tty';
 import type {App, Job} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import type {Engine, Submission, Submitted} from '../../core/operations/engine.js';
@@ -111,7 +112,8 @@ export async function runOnEngine(
 		later: laterOf(input),
 		isHeld: input.has('json'),
 		isQuiet,
-		hasTerminal: app.isTerminal,
+		// A terminal on the node would mix redirected stderr into stdout.
+		hasTerminal: app.isTerminal && isatty(2),
 		environment: app.environment,
 	};
 	if (input.has('detach')) {

@@ -1,6 +1,6 @@
 /** The commands on a real Slurm with three nodes of four GPUs. */
 import {execFileSync, spawnSync} from 'node:child_process';
-import {mkdirSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {expect, test} from 'vitest';
@@ -104,6 +104,20 @@ test('release on Slurm ends exactly the reservation whose ids reserve --short pr
 	]);
 	expect((await box().run(['release', '--gpu-ids', second.stdout.trim()])).exitCode).toBe(0);
 	await eventually(() => slurm().run('squeue', '--noheader', '--format=%N %t').trim() === 'box1 R');
+});
+
+test('run on Slurm keeps redirected stderr apart from the output on a terminal', async () => {
+	const script = '"$@" run -- sh -c \'echo out; echo err >&2\' 2>err.log; echo ended';
+	const terminal = openTerminal('/bin/sh', ['-c', script, 'sh', starter, ...starterText], {
+		columns: 80,
+		rows: 24,
+		cwd: box().home,
+		environment: box().environment,
+	});
+	await terminal.waitFor('ended');
+	expect(terminal.screen().join('\n').trim()).toBe('out\nended');
+	expect(readFileSync(path.join(box().home, 'err.log'), 'utf8')).toContain('err\n');
+	await terminal.exit;
 });
 
 test('reserve on Slurm holds whole GPUs without a command, and release ends only whole jobs', async () => {
