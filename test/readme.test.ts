@@ -61,7 +61,7 @@ test('the readme and the help topics contain more than 80 example commands', () 
 	expect(calls.length).toBeGreaterThan(80);
 	expect(calls.filter(([file]) => file === 'readme.md').length).toBeGreaterThan(8);
 	expect(typed).toContain('admin --drain 3 --reason "fan is dead"');
-	expect(typed).toContain('reserve --gpus 2 --duration 12h --short');
+	expect(typed).toContain('reserve --gpus 2 --while-pid $$ --short');
 });
 
 test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])(

@@ -30,6 +30,7 @@ import type {PatientOutput} from '../host/patient-output.js';
 import type {LineHistory} from './user-file.js';
 
 export type {Patience} from '../host/tool/answering-host.js';
+export type {OpenedLog} from '../host/job/job-log.js';
 export type {Job, JobEnd, JobOptions} from '../host/job/job.js';
 
 export type OpenWorld = World & {

@@ -1,7 +1,7 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import {usualDurationSeconds, type AcquireRequest} from '../core/rules/request/request.js';
 import {grantJson} from '../format/json/change-json.js';
-import {placeText, useLines} from '../format/engine/engine-text.js';
+import {otherIdsText, placeText, useLines} from '../format/engine/engine-text.js';
 import {harmlessJson} from '../format/text/json.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
 import {setDuration, typedDuration} from '../format/text/durations.js';
@@ -128,8 +128,9 @@ export const reserve: Command = {
 			}
 
 			const {gpus, instances, place, leaseId, durationSeconds = asked ?? usualDurationSeconds} = answer;
-			// The list is for programs, which find a MIG instance only by its UUID. The sentence below shows its name to people.
-			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
+			// The list is for programs, which find a MIG instance only by its UUID. The sentence below shows its name to people. On a cluster,
+			// the list has the ids that `release` takes, because the ids on the node could name GPUs of another reservation.
+			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? gpus).join(',');
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
 			const time = keeper === undefined ? `for ${setDuration(durationSeconds)}` : `while ${keeper.name} runs`;
 			const reserved = `Reserved ${partsText(gpus, instances)} ${time}`;
@@ -138,6 +139,10 @@ export const reserve: Command = {
 				app.print(harmlessJson({...grantJson(answer, request), pid: keeperPid}), done);
 			} else if (input.config.get('reserve.short') === true) {
 				app.print(list, done);
+				const otherIds = otherIdsText(answer);
+				if (otherIds !== undefined) {
+					app.remark(otherIds);
+				}
 			} else {
 				// Scripts written for the Go program expect a line that starts with `export CUDA_VISIBLE_DEVICES=`.
 				const use = useLines(answer, app.host.hostname).join('\n');

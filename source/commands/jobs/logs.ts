@@ -4,8 +4,9 @@ import {jobsWithIds, readCurrentJobs, requireOwn} from '../../core/operations/jo
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
 import {isOver} from '../../core/rules/jobs/start.js';
-import {CanhazgpuError, isReaderGone, lostOutput} from '../../errors.js';
-import type {App} from '../../app/contract.js';
+import {CanhazgpuError, codeOf, isReaderGone, lostOutput} from '../../errors.js';
+import type {App, OpenedLog} from '../../app/contract.js';
+import type {JobRow} from '../../core/rules/jobs/rows.js';
 import type {Command} from '../../command-line/command.js';
 import type {Job} from '../../core/model/jobs.js';
 import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
@@ -33,6 +34,8 @@ export type JobOutput = {
 	readonly file: string;
 	/** Whether the job has ended. False if unknown. */
 	readonly hasEnded: () => Promise<boolean>;
+	/** Whether the job has not started, so that its output may not exist yet. False if unknown, and in a pool, where the output always exists. */
+	readonly isWaiting: () => Promise<boolean>;
 };
 
 /** Finds the output of a job. Throws `usage` for an unknown id or an array, and `not-owner` for a job of another account. */
@@ -40,10 +43,12 @@ export async function findOutput(app: App, world: EngineWorld, id: string): Prom
 	const {engine} = world;
 	const requester = app.requester(undefined);
 	if (engine !== undefined) {
+		const isEvery = async (check: (row: JobRow) => boolean): Promise<boolean> =>
+			unlessFailing(async () => (await engine.jobs.find([id], requester.account)).every((row) => check(row)));
 		return {
 			file: await engine.jobs.outputOf(requester, id),
-			hasEnded: async () =>
-				unlessFailing(async () => (await engine.jobs.find([id], requester.account)).every((row) => isOver(row))),
+			hasEnded: async () => isEvery((row) => isOver(row)),
+			isWaiting: async () => isEvery(({state}) => state === 'pending' || state === 'queued'),
 		};
 	}
 
@@ -55,6 +60,7 @@ export async function findOutput(app: App, world: EngineWorld, id: string): Prom
 				const [job] = soundJobs(await readCurrentJobs(world, [number]));
 				return job !== undefined && isOver(job);
 			}),
+		isWaiting: async () => false,
 	};
 }
 
@@ -68,6 +74,32 @@ async function unlessFailing(ask: () => Promise<boolean>): Promise<boolean> {
 
 		throw error;
 	}
+}
+
+/** Opens the output. With `isFollowing`, first waits until the job has started. Returns undefined if a signal ended the wait. */
+async function openOutput(
+	app: App,
+	{file, isWaiting}: JobOutput,
+	isFollowing: boolean,
+	signal: AbortSignal,
+): Promise<OpenedLog | undefined> {
+	const {openLog} = await app.loadDetaching();
+	let mayCome = isFollowing;
+	while (!signal.aborted) {
+		try {
+			return openLog(file);
+		} catch (error) {
+			if (!mayCome || !(error instanceof CanhazgpuError) || codeOf(error.cause) !== 'ENOENT') {
+				throw error;
+			}
+		}
+
+		// Looks once more after the start, because the file may be created some time later.
+		mayCome = await isWaiting();
+		await app.clock.sleep(lookMs * readEvery, signal).catch(() => undefined);
+	}
+
+	return undefined;
 }
 
 /** Writes to stdout and waits until the text is written. Resolves with false if the reader has gone. Throws if the output is lost, as on a full disk. */
@@ -108,11 +140,15 @@ export const logs: Command = {
 		}
 
 		return withWorld(app, {keepReconnecting: input.has('follow')}, async (world) => {
-			const {file, hasEnded} = await findOutput(app, world, id);
-			const {openLog} = await app.loadDetaching();
-			const log = openLog(file);
+			const output = await findOutput(app, world, id);
 			const interruption = app.interruption();
+			let log: OpenedLog | undefined;
 			try {
+				log = await openOutput(app, output, input.has('follow'), interruption.signal);
+				if (log === undefined) {
+					return interruption.exitCode();
+				}
+
 				let isEnding = !input.has('follow');
 				let isEmpty = true;
 				for (let looks = 0; !interruption.signal.aborted; looks++) {
@@ -132,14 +168,14 @@ export const logs: Command = {
 					}
 
 					// Once the job has ended, another round prints the rest of the output.
-					isEnding = looks % readEvery === 0 && (await hasEnded());
+					isEnding = looks % readEvery === 0 && (await output.hasEnded());
 					await app.clock.sleep(lookMs, interruption.signal).catch(() => undefined);
 				}
 
 				return interruption.exitCode();
 			} finally {
 				interruption.end();
-				log.close();
+				log?.close();
 			}
 		});
 	},

@@ -85,7 +85,7 @@ export async function awaitEngineJobs(
 		}
 	};
 
-	let found = await Promise.all(ids.map(async (id) => find(id)));
+	let found = await Promise.all(ids.map(async (id) => engine!.jobs.findAll([id], account)));
 	const hasEnded = (rows: readonly JobRow[]): boolean => rows.every((row) => isOver(row));
 	while (found.some((rows) => !hasEnded(rows))) {
 		await app.clock.sleep(lookMs, signal).catch(() => undefined);

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import {isatty} from 'node:tty';
 import type {App, Job} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import type {Engine, Submission, Submitted} from '../../core/operations/engine.js';
@@ -111,7 +112,8 @@ export async function runOnEngine(
 		later: laterOf(input),
 		isHeld: input.has('json'),
 		isQuiet,
-		hasTerminal: app.isTerminal,
+		// A terminal on the node would mix redirected stderr into stdout.
+		hasTerminal: app.isTerminal && isatty(2),
 		environment: app.environment,
 	};
 	if (input.has('detach')) {
@@ -120,6 +122,8 @@ export async function runOnEngine(
 
 	const submitted = await engine.submit(submission);
 	const background = createBackground(app.remark);
+	// Listens before the start, so that a signal during the start is not missed.
+	const interruption = app.interruption();
 	const job = await startedJob(app, submitted, background.failed);
 	const ended = new AbortController();
 	const announceGrant = async (): Promise<void> => {
@@ -146,8 +150,9 @@ export async function runOnEngine(
 	ended.abort();
 	await announcing;
 	try {
-		return await submitted.exitCodeOf(exitCode);
+		return await submitted.exitCodeOf(exitCode, interruption.signal.aborted ? interruption.exitCode() : undefined);
 	} finally {
+		interruption.end();
 		job.letGo();
 	}
 }

@@ -116,8 +116,11 @@ export type Submitted = {
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	readonly begin: () => void;
-	/** Maps the exit code of the engine's program to that of `run`. Throws a CanhazgpuError if the engine never ran the command. */
-	readonly exitCodeOf: (exitCode: number) => Promise<number>;
+	/**
+	Maps the exit code of the engine's program to that of `run`. If the engine never ran the command, returns `interruptedCode`, the exit code after a
+	signal to this process, and throws a CanhazgpuError without a signal.
+	*/
+	readonly exitCodeOf: (exitCode: number, interruptedCode?: number) => Promise<number>;
 };
 
 export type DetachedJob = {
@@ -128,8 +131,10 @@ export type DetachedJob = {
 /** The jobs of `run --detach` that an engine keeps. All ids are ids of the engine. */
 export type EngineJobs = {
 	readonly list: (account: string, isAll: boolean) => Promise<{readonly rows: readonly JobRow[]; readonly now: number}>;
-	/** Returns the jobs with these ids. Throws `usage` for an unknown id. */
+	/** Returns the jobs with these ids, without ended jobs of an array that the engine has forgotten. Throws `usage` for an unknown id. */
 	readonly find: (ids: readonly string[], account: string) => Promise<readonly JobRow[]>;
+	/** Works like `find`, with all jobs of an array. Throws `failed` if some may be unknown. */
+	readonly findAll: (ids: readonly string[], account: string) => Promise<readonly JobRow[]>;
 	/** Returns the output file of a job. Throws `usage` for an unknown id or an array, `not-owner` for a job of another account. */
 	readonly outputOf: (requester: Requester, id: string) => Promise<string>;
 	/** Cancels jobs, and returns the ids of the jobs that had not ended before. Throws like `outputOf`. */

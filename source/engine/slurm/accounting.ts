@@ -68,7 +68,8 @@ const notCounted = (): CanhazgpuError =>
 		hint: 'Ask the Slurm administrator to add AccountingStorageTRES=gres/gpu to slurm.conf. GPUs are recorded only from then on.',
 	});
 
-const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>
+/** Whether Slurm has a database of ended jobs. */
+export const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>
 	!['', 'accounting_storage/none'].includes(accountingType);
 
 export const countsGpus = (config: ClusterConfig): boolean =>

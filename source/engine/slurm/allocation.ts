@@ -2,7 +2,7 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import process from 'node:process';
-import {clusterEnvironment} from './cluster.js';
+import {submitEnvironment} from './cluster.js';
 import {errorOf, missingCommand} from './refusals.js';
 
 /** The tool that makes salloc die with this process. Otherwise the request of a killed process would keep waiting and get GPUs. */
@@ -22,7 +22,7 @@ function start(words: readonly string[], isTied: boolean): ChildProcess {
 	const [command, args] = isTied ? [deathTool, ['--pdeathsig', 'TERM', 'salloc', ...words]] : ['salloc', [...words]];
 	return spawn(command, args, {
 		cwd: '/',
-		env: {...clusterEnvironment(process.env), LC_ALL: 'C'},
+		env: {...submitEnvironment('salloc', process.env), LC_ALL: 'C'},
 		stdio: ['ignore', 'ignore', 'pipe'],
 		// Ctrl-C goes to this process, which then stops salloc.
 		detached: true,

@@ -6,8 +6,9 @@ import type {Requester} from '../../core/model/types.js';
 import {isRoot} from '../../core/rules/leases/ownership.js';
 import {maskSecrets} from '../../core/rules/processes/secrets.js';
 import {recentSeconds, type JobRow} from '../../core/rules/jobs/rows.js';
+import {keepsAccounts} from './accounting.js';
 import {shellExitCode, type SlurmJob} from './answers/jobs.js';
-import type {Cluster, ClusterConfig} from './cluster.js';
+import type {Cluster} from './cluster.js';
 
 /** Reasons of a pending job that would not start even if GPUs were free. */
 const laterReasons = /^(?:Dependency|DependencyNeverSatisfied|BeginTime|JobArrayTaskLimit|JobHeld.*)$/v;
@@ -89,6 +90,20 @@ const isNamed = (job: SlurmJob, id: string): boolean =>
 	String(job.array?.id) === id ||
 	(job.array === undefined && String(job.id) === id);
 
+/**
+Whether the controller knows all tasks of an array that begins with task 0. Tasks start in order, and the last of them gets the id of the array.
+Until that task starts, the pending tasks have this id.
+*/
+function isWhole(tasks: readonly SlurmJob[]): boolean {
+	const listed = tasks.map(({array}) => array!.tasks);
+	const numbers = listed.flatMap((each) => each.replace(/%\d+$/v, '').match(/\d+/gv) ?? []);
+	const count = Math.max(...numbers.map(Number)) + 1;
+	return (
+		tasks.some(({id, array}) => id === array!.id) &&
+		Array.from({length: count}, (_, index) => index).every((index) => listed.some((each) => hasTask(each, index)))
+	);
+}
+
 const unknown = (id: string): CanhazgpuError =>
 	new CanhazgpuError(
 		'usage',
@@ -129,8 +144,7 @@ function accountedRow(line: string, account: string): JobRow | undefined {
 
 /** Reads a job, or the jobs of an array, that the controller has forgotten from the database. Empty if there is no database or no record. */
 async function accounted(cluster: Cluster, id: string, account: string): Promise<readonly JobRow[]> {
-	const {accountingType}: ClusterConfig = await cluster.config();
-	if (['', 'accounting_storage/none'].includes(accountingType) || !/^[\d_]+$/v.test(id)) {
+	if (!keepsAccounts(await cluster.config()) || !/^[\d_]+$/v.test(id)) {
 		return [];
 	}
 
@@ -147,15 +161,45 @@ async function accounted(cluster: Cluster, id: string, account: string): Promise
 }
 
 export function createBatchJobs(cluster: Cluster): EngineJobs {
-	const find = async (ids: readonly string[], account: string): Promise<readonly JobRow[]> => {
-		const {jobs} = await cluster.readSince(1000);
+	/** Returns the ended tasks of an array that the controller has forgotten. Throws `failed` if they may exist and are unknown. */
+	const forgottenTasks = async (
+		id: string,
+		{known, now}: {readonly known: readonly SlurmJob[]; readonly now: number},
+		account: string,
+	): Promise<readonly JobRow[]> => {
+		const {minJobAgeSeconds = Infinity, ...config} = await cluster.config();
+		const submitTime = Math.min(...known.map((job) => job.submitTime));
+		if (now - submitTime < minJobAgeSeconds) {
+			return [];
+		}
+
+		if (keepsAccounts(config)) {
+			const ids = new Set(known.map((job) => idOf(job)));
+			return (await accounted(cluster, id, account)).filter((row) => !ids.has(row.id));
+		}
+
+		if (isWhole(known)) {
+			return [];
+		}
+
+		throw new CanhazgpuError('failed', `Slurm may have forgotten how some tasks of array ${id} ended`, {
+			hint: `It has no database of ended jobs, and forgets them after some minutes (MinJobAge). Wait for single tasks: canhazgpu wait ${id}_N`,
+		});
+	};
+
+	const findJobs = async (ids: readonly string[], account: string, isAll: boolean): Promise<readonly JobRow[]> => {
+		const {jobs, now} = await cluster.readSince(1000);
 		const rows = await Promise.all(
 			ids.map(async (id) => {
 				const named = jobs.filter((job) => isNamed(job, id));
+				const isArray = named.some(({array}) => String(array?.id) === id);
 				const found =
 					named.length === 0
 						? await accounted(cluster, id, account)
-						: named.map((job) => rowOf(partNamed(job, id), account));
+						: [
+								...(isAll && isArray ? await forgottenTasks(id, {known: named, now}, account) : []),
+								...named.map((job) => rowOf(partNamed(job, id), account)),
+							];
 				if (found.length === 0) {
 					throw unknown(id);
 				}
@@ -165,6 +209,8 @@ export function createBatchJobs(cluster: Cluster): EngineJobs {
 		);
 		return rows.flat();
 	};
+
+	const find: EngineJobs['find'] = async (ids, account) => findJobs(ids, account, false);
 
 	const findOwn = async (requester: Requester, ids: readonly string[]): Promise<readonly JobRow[]> => {
 		const rows = await find(ids, requester.account);
@@ -192,6 +238,7 @@ export function createBatchJobs(cluster: Cluster): EngineJobs {
 			};
 		},
 		find,
+		findAll: async (ids, account) => findJobs(ids, account, true),
 		async outputOf(requester, id) {
 			const [row, another] = await findOwn(requester, [id]);
 			if (another !== undefined) {

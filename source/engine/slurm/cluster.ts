@@ -20,6 +20,8 @@ export type ClusterConfig = {
 	readonly accountingType: string;
 	/** Resources that the database counts, such as `cpu,gres/gpu`. */
 	readonly accountingTres: string;
+	/** How long the controller remembers an ended job. Undefined if it never forgets one, or if the value cannot be read. */
+	readonly minJobAgeSeconds?: number | undefined;
 };
 
 export type Cluster = {
@@ -52,6 +54,22 @@ export function clusterEnvironment(
 	return rest;
 }
 
+/** What the user can choose by a variable of srun, such as SLURM_PARTITION. */
+const choices = ['ACCOUNT', 'CONSTRAINT', 'PARTITION', 'QOS', 'RESERVATION'] as const;
+
+/** Works like `clusterEnvironment` for salloc or sbatch, which read only variables with their own prefix: adds what srun's variables choose. */
+export function submitEnvironment(
+	command: 'salloc' | 'sbatch',
+	environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+	const result = clusterEnvironment(environment);
+	for (const choice of choices) {
+		result[`${command.toUpperCase()}_${choice}`] ??= result[`SLURM_${choice}`];
+	}
+
+	return result;
+}
+
 const configValue = (text: string, name: string): string | undefined => {
 	const value = new RegExp(String.raw`^${name}\s*= (.*)$`, 'mv').exec(text)?.[1]?.trim();
 	return ['', '(null)'].includes(value ?? '') ? undefined : value;
@@ -73,6 +91,12 @@ export async function runSlurm(
 	if (outcome.failure === 'timed-out' && outcome.stderr.trim() !== '') {
 		// If munge is not running, the tool retries until the time limit, and reports each failure on stderr.
 		throw errorOf(command, outcome.stderr);
+	}
+
+	if (outcome.detail?.includes('E2BIG') === true) {
+		throw new CanhazgpuError('usage', `The command is too long for ${command}`, {
+			hint: 'Put it into a script, and run the script. Linux limits an argument to 128 KiB.',
+		});
 	}
 
 	if (outcome.failure !== undefined) {
@@ -153,10 +177,12 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 		async config() {
 			if (known === undefined) {
 				const text = await run('scontrol', 'show', 'config');
+				const [minJobAge = '0'] = configValue(text, 'MinJobAge')?.split(' ', 1) ?? [];
 				known = {
 					name: configValue(text, 'ClusterName'),
 					accountingType: configValue(text, 'AccountingStorageType') ?? '',
 					accountingTres: configValue(text, 'AccountingStorageTRES') ?? '',
+					minJobAgeSeconds: Number(minJobAge) > 0 ? Number(minJobAge) : undefined,
 				};
 			}
 

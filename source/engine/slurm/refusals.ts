@@ -40,7 +40,8 @@ export const outOfServiceError = (): CanhazgpuError =>
 
 const away = 'See whether the controller runs: scontrol ping';
 
-const partitionHint = 'See the partitions: sinfo. SLURM_PARTITION or SALLOC_PARTITION names the one to use.';
+const partitionHint =
+	'See the partitions: sinfo. SLURM_PARTITION names the one to use, unless SALLOC_PARTITION (for reserve) or SBATCH_PARTITION (for --detach) is set.';
 
 /** Slurm's messages, from src/common/slurm_errno.c, and their meanings. The first match is used. */
 const meanings: readonly Meaning[] = [
@@ -76,8 +77,16 @@ const meanings: readonly Meaning[] = [
 		message: 'There is no such partition',
 		hint: partitionHint,
 	},
-	{pattern: /invalid account/iv, code: 'usage', hint: 'SLURM_ACCOUNT or SALLOC_ACCOUNT names the account to use.'},
-	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS or SALLOC_QOS names the QOS to use.'},
+	{
+		pattern: /invalid account/iv,
+		code: 'usage',
+		hint: 'SLURM_ACCOUNT names the account to use, unless SALLOC_ACCOUNT (for reserve) or SBATCH_ACCOUNT (for --detach) is set.',
+	},
+	{
+		pattern: /invalid qos/iv,
+		code: 'usage',
+		hint: 'SLURM_QOS names the QOS to use, unless SALLOC_QOS (for reserve) or SBATCH_QOS (for --detach) is set.',
+	},
 	{
 		pattern: /not permitted to use this partition/iv,
 		code: 'usage',
@@ -92,7 +101,7 @@ const meanings: readonly Meaning[] = [
 		pattern: /requested partition configuration not available/iv,
 		code: 'unavailable',
 		message: 'The partition does not allow this much time or this many nodes',
-		hint: 'See its limits: sinfo, scontrol show partition. To use another one: SLURM_PARTITION or SALLOC_PARTITION.',
+		hint: 'See its limits: sinfo, scontrol show partition. To use another one: SLURM_PARTITION.',
 	},
 	{
 		pattern:
@@ -134,7 +143,7 @@ const meanings: readonly Meaning[] = [
 		pattern: /required partition not available/iv,
 		code: 'failed',
 		message: 'The partition does not accept jobs now',
-		hint: 'See its state: sinfo. To use another one: SLURM_PARTITION or SALLOC_PARTITION.',
+		hint: 'See its state: sinfo. To use another one: SLURM_PARTITION.',
 	},
 	{command: 'salloc', pattern: /already completing or completed/iv, code: 'not-found'},
 	{

@@ -4,7 +4,7 @@ import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
 import type {SlurmJob} from './answers/jobs.js';
-import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
+import {clusterEnvironment, runSlurm, submitEnvironment, type Cluster} from './cluster.js';
 import {noneInTimeError, noneNowError, outOfServiceError} from './refusals.js';
 import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
@@ -118,17 +118,21 @@ export function submission(
 		return last?.startTime !== undefined && last.exitCode === code;
 	};
 
-	/** Called if no job is known. Throws if the exit code is from srun itself. */
-	const throwFailure = async (exitCode: number): Promise<void> => {
+	/** Called if no job is known. If the exit code is from srun itself, returns `interruptedCode`, or throws if it is undefined. */
+	const checkFailure = async (exitCode: number, interruptedCode: number | undefined): Promise<number | undefined> => {
 		if (exitCode === noConfiguration) {
 			// This command needs only the configuration, and fails if there is none.
 			await cluster.run('scontrol', 'show', 'hostnames', 'localhost');
-			return;
+			return undefined;
 		}
 
 		const isNone = exitCode === nothingFree && isImmediate;
 		if ((!isNone && exitCode !== slurmFailed) || (gate === undefined && (await hasRun(exitCode)))) {
-			return;
+			return undefined;
+		}
+
+		if (interruptedCode !== undefined) {
+			return interruptedCode;
 		}
 
 		if (isNone) {
@@ -190,9 +194,10 @@ export function submission(
 		begin() {
 			gate?.open();
 		},
-		async exitCodeOf(exitCode) {
-			if (jobId === undefined) {
-				await throwFailure(exitCode);
+		async exitCodeOf(exitCode, interruptedCode) {
+			const failedCode = jobId === undefined ? await checkFailure(exitCode, interruptedCode) : undefined;
+			if (failedCode !== undefined) {
+				return failedCode;
 			}
 
 			const hasLimit = request.tenure.type === 'run' && request.tenure.timeLimitSeconds !== undefined;
@@ -229,7 +234,7 @@ export async function submitDetached(
 			`--chdir=${directory}`,
 			`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,
 		],
-		{environment: clusterEnvironment(environment)},
+		{environment: submitEnvironment('sbatch', environment)},
 	);
 	// With several clusters the output includes the cluster: 17;lab.
 	const jobId = /^\d+/v.exec(printed)?.[0];

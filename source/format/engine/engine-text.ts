@@ -5,6 +5,14 @@ import {sanitize} from '../text/text.js';
 export const placeText = (place: Grant['place']): string =>
 	place === undefined ? '' : `GPU ${place.gpuIds.join(',')} of ${sanitize(place.node)}, `;
 
+/** Returns how to use GPUs whose ids on their node differ from their ids in the cluster. Undefined if the ids are the same. */
+export function otherIdsText({gpus, place, leaseId}: Grant): string | undefined {
+	const onNode = place?.gpuIds.join(',');
+	return place === undefined || onNode === gpus.join(',')
+		? undefined
+		: `On ${sanitize(place.node)}, these GPUs have other ids: export CUDA_VISIBLE_DEVICES=${onNode}. For srun: export SLURM_JOB_ID=${leaseId}`;
+}
+
 /** Returns shell lines that use the granted GPUs. `hostname` is the name of this machine. */
 export function useLines({gpus, instances, place, leaseId}: Grant, hostname: string): readonly string[] {
 	if (place === undefined) {

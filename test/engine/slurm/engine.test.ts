@@ -17,7 +17,7 @@ import {createSlurmEngine} from '../../../source/engine/slurm/engine.js';
 import type {ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {progressText} from '../../../source/format/queue/waiting-progress.js';
 import {createBatchJobs} from '../../../source/engine/slurm/batch-jobs.js';
-import {submission} from '../../../source/engine/slurm/submission.js';
+import {submission, submitDetached} from '../../../source/engine/slurm/submission.js';
 
 const realPath = process.env['PATH'];
 let directory: string;
@@ -514,6 +514,19 @@ test('run on Slurm counts nodes that are down as part of the cluster', async () 
 	expect(await codeOf(down(2), {request: {...request, host: 'box2'}})).toBe('impossible');
 });
 
+test('run --detach on Slurm refuses a command that is too long for one argument of sbatch', async () => {
+	writeFileSync(path.join(directory, 'sbatch'), '#!/bin/sh\necho 17\n', {mode: 0o755});
+	const submit = async (length: number) =>
+		submitDetached({...asked, words: ['echo', 'x'.repeat(length)], environment: process.env}, '/', {
+			name: 'gpu',
+			count: 1,
+		});
+	await expect(submit(1000)).resolves.toMatchObject({jobId: '17'});
+	await expect(submit(140_000)).rejects.toThrow(
+		expect.objectContaining({code: 'usage', message: 'The command is too long for sbatch'}),
+	);
+});
+
 test('Slurm batch jobs of the account are listed with their states', async () => {
 	const batch = (id: number, given: Partial<SlurmJob>): SlurmJob => job({id, isBatch: true, name: 'train', ...given});
 	const jobs = createBatchJobs(
@@ -549,7 +562,11 @@ const noDatabase = 'accounting_storage/none';
 async function awaitedJobs(
 	ids: readonly string[],
 	answers: ReadonlyArray<readonly SlurmJob[] | Error>,
-	{accountingType = noDatabase, records = ''}: {accountingType?: string; records?: string} = {},
+	{
+		accountingType = noDatabase,
+		records = '',
+		minJobAgeSeconds = 300,
+	}: {accountingType?: string; records?: string; minJobAgeSeconds?: number | undefined} = {},
 ): Promise<unknown> {
 	const rest = [...answers];
 	// Each turn reads the jobs once for all ids, within the same task.
@@ -568,7 +585,7 @@ async function awaitedJobs(
 			})();
 			return turn;
 		},
-		config: async () => ({name: undefined, accountingType, accountingTres: ''}),
+		config: async () => ({name: undefined, accountingType, accountingTres: '', minJobAgeSeconds}),
 		run: async () => records,
 	} as unknown as Cluster;
 	const app = {clock, requester: () => request.requester};
@@ -655,4 +672,47 @@ test("wait on Slurm reads every task of an array from Slurm's database, and the 
 		['17_3', 'failed', 0],
 		['17', 'cancelled', undefined],
 	]);
+});
+
+test("wait on Slurm adds the tasks of an array that the controller has forgotten from Slurm's database", async () => {
+	const one = batchJob(17, task(1));
+	const records = ['17_0|ann|FAILED|7:0|1000|1500|1600|train', '17_1|ann|RUNNING|0:0|1000|1500|Unknown|train', ''].join(
+		'\n',
+	);
+	const accountingType = 'accounting_storage/slurmdbd';
+	const answers = [[one], [{...one, ...succeeded}]];
+	expect(await awaitedJobs(['17'], answers, {accountingType, records})).toEqual([
+		['17_0', 'failed', 7],
+		['17_1', 'completed', 0],
+	]);
+	// The controller's answer is newer than the database.
+	const known = [batchJob(18, {...task(0), ...failedWith(3)}), {...one, ...succeeded}];
+	expect(await awaitedJobs(['17'], [known], {accountingType, records})).toEqual([
+		['17_0', 'failed', 3],
+		['17_1', 'completed', 0],
+	]);
+});
+
+test('wait on Slurm without a database refuses an array with tasks that the controller may have forgotten', async () => {
+	const ended = (id: number, index: number): SlurmJob => batchJob(id, {...task(index), ...succeeded});
+	const waiting = batchJob(17, {array: {id: 17, tasks: '2-9%2', isOne: false}, state: 'pending'});
+	for (const jobs of [
+		[ended(17, 1)],
+		[ended(18, 0), ended(17, 2)],
+		[ended(18, 0), ended(19, 1)],
+		[ended(19, 1), waiting],
+	]) {
+		await expect(awaitedJobs(['17'], [jobs])).rejects.toThrow(
+			expect.objectContaining({
+				code: 'failed',
+				message: 'Slurm may have forgotten how some tasks of array 17 ended',
+			}),
+		);
+	}
+
+	const whole = [ended(18, 0), ended(17, 1)];
+	expect(await awaitedJobs(['17'], [whole])).toHaveLength(2);
+	// This array was submitted 1000 seconds ago.
+	expect(await awaitedJobs(['17'], [[ended(17, 1)]], {minJobAgeSeconds: 1001})).toHaveLength(1);
+	expect(await awaitedJobs(['17_1'], [[ended(17, 1)]])).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import {execFileSync} from 'node:child_process';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {AcquireRequest} from '../../../source/core/rules/request/request.js';
-import {clusterEnvironment} from '../../../source/engine/slurm/cluster.js';
+import {clusterEnvironment, submitEnvironment} from '../../../source/engine/slurm/cluster.js';
 import {checkExpressible, errorOf, oldVersionError} from '../../../source/engine/slurm/refusals.js';
 import {
 	laterWords,
@@ -174,6 +174,14 @@ test("clusterEnvironment within a job removes the job's own variables", () => {
 		SLURM_CONF: '/x',
 		HOME: '/h',
 	});
+});
+
+test("submitEnvironment passes the choices of srun's variables to sbatch and salloc, unless their own variables are set", () => {
+	const own = {SLURM_PARTITION: 'prio', SLURM_QOS: 'high', SBATCH_QOS: 'low', SLURM_NTASKS: '4'};
+	expect(submitEnvironment('sbatch', own)).toEqual({...own, SBATCH_PARTITION: 'prio'});
+	expect(submitEnvironment('salloc', own)).toEqual({...own, SALLOC_PARTITION: 'prio', SALLOC_QOS: 'high'});
+	// Within a job, these variables describe the job, not the choice of the user.
+	expect(submitEnvironment('sbatch', {...own, SLURM_JOB_ID: '7'})).toEqual({});
 });
 
 test('clusterEnvironment removes secrets, because Slurm passes the environment to its nodes', () => {

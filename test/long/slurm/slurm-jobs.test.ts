@@ -2,6 +2,7 @@
 import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
@@ -144,6 +145,16 @@ test('jobs, logs, wait, cancel and retry on Slurm work with its job ids', async 
 	for (const line of ['wait 999999', 'cancel 999999', 'logs x']) {
 		expect((await box().run(line)).exitCode).toBe(2);
 	}
+});
+
+test('logs -f on Slurm waits for the output of a job that has not started', async () => {
+	const first = await detached('--', 'sh', '-c', 'until [ -e over ]; do sleep 0.1; done');
+	const second = await detached('--after', `any:${first.id}`, '--', 'echo', 'late');
+	expect((await box().run(`logs ${second.id}`)).exitCode).toBe(1);
+	const follower = start(box(), `logs -f ${second.id}`);
+	await sleep(2000);
+	writeFileSync(inHome('over'), '');
+	expect(await follower.ended).toMatchObject({exitCode: 0, stdout: 'late\n', stderr: ''});
 });
 
 test('queue --leave ends only the waiting tasks of a Slurm job array, and release only the task with the given GPU', async () => {

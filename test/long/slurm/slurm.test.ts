@@ -1,6 +1,6 @@
 /** The commands on a real Slurm with three nodes of four GPUs. */
 import {execFileSync, spawnSync} from 'node:child_process';
-import {mkdirSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {expect, test} from 'vitest';
@@ -90,6 +90,36 @@ test('run on Slurm gives the command a terminal, and Ctrl-C reaches only the com
 	expect(await terminal.exit).toMatchObject({exitCode: 5});
 });
 
+test('release on Slurm ends exactly the reservation whose ids reserve --short printed', async () => {
+	const reserve = async (node: string) =>
+		box().run(['reserve', '--gpus', '2', '--on', node, '--duration', '1h', '--short']);
+	const first = await reserve('box1');
+	const second = await reserve('box2');
+	expect([first.stdout, first.stderr]).toEqual(['0,1\n', '']);
+	expect([second.stdout, second.stderr]).toEqual([
+		'4,5\n',
+		expect.stringMatching(
+			/^On box2, these GPUs have other ids: export CUDA_VISIBLE_DEVICES=0,1\. For srun: export SLURM_JOB_ID=\d+\n$/v,
+		),
+	]);
+	expect((await box().run(['release', '--gpu-ids', second.stdout.trim()])).exitCode).toBe(0);
+	await eventually(() => slurm().run('squeue', '--noheader', '--format=%N %t').trim() === 'box1 R');
+});
+
+test('run on Slurm keeps redirected stderr apart from the output on a terminal', async () => {
+	const script = '"$@" run -- sh -c \'echo out; echo err >&2\' 2>err.log; echo ended';
+	const terminal = openTerminal('/bin/sh', ['-c', script, 'sh', starter, ...starterText], {
+		columns: 80,
+		rows: 24,
+		cwd: box().home,
+		environment: box().environment,
+	});
+	await terminal.waitFor('ended');
+	expect(terminal.screen().join('\n').trim()).toBe('out\nended');
+	expect(readFileSync(path.join(box().home, 'err.log'), 'utf8')).toContain('err\n');
+	await terminal.exit;
+});
+
 test('reserve on Slurm holds whole GPUs without a command, and release ends only whole jobs', async () => {
 	const reserved = await box().run(['reserve', '-g', '2', '-d', '1h', '-n', 'debugging', '--json']);
 	const grant = JSON.parse(reserved.stdout) as Row;
@@ -149,6 +179,22 @@ test("queue on Slurm shows Slurm's order, reasons and estimates", async () => {
 	first.kill('SIGINT');
 	expect(await first.ended).toMatchObject({exitCode: 130, stdout: ''});
 	await eventually(async () => (await entries()).length === 0);
+});
+
+test.each([
+	['SIGINT', 130],
+	['SIGTERM', 143],
+] as const)('run on Slurm that gets %s while it waits leaves the queue and exits with %i', async (signal, code) => {
+	for (const node of ['box1', 'box2', 'box3']) {
+		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
+	}
+
+	const waiter = start(box(), 'run -- true');
+	await eventually(() => jobsOfSlurm('--states=PENDING').length === 1);
+	waiter.kill(signal);
+	const {exitCode, stderr} = await waiter.ended;
+	expect([exitCode, stderr.includes('Error:')]).toEqual([code, false]);
+	await eventually(() => jobsOfSlurm('--states=PENDING').length === 0);
 });
 
 test('a waiting reserve on Slurm that is killed leaves no queue entry and gets no GPU later', async () => {
@@ -229,11 +275,15 @@ test('errors for wrong input on Slurm name the valid choices', async () => {
 	expect((await box().run('reserve --gpus 5')).stderr).toBe(
 		'Error: No node of this cluster fits this request\nSee what the nodes have: canhazgpu status\n',
 	);
-	const partition = await box().run('run -- true', {SLURM_PARTITION: 'nope'});
-	expect([partition.exitCode, partition.stderr]).toEqual([
-		2,
-		expect.stringContaining('Error: There is no such partition\n'),
-	]);
+	for (const words of ['run -- true', 'run --detach -- true', 'reserve']) {
+		const {exitCode, stderr} = await box().run(words, {SLURM_PARTITION: 'nope'});
+		expect([words, exitCode, stderr]).toEqual([
+			words,
+			2,
+			expect.stringContaining('Error: There is no such partition\n'),
+		]);
+	}
+
 	expect(await box().run('reserve --on box9')).toMatchObject({exitCode: 2});
 	expect(await box().run('queue --leave 99999')).toMatchObject({exitCode: 1});
 	expect((await box().run('status', {PATH: '/nowhere'})).exitCode).toBe(4);
