@@ -57,7 +57,7 @@ export const showRemote = async (app: App, host: string, form: StatusForm): Prom
 
 const orderedMs = 2000;
 
-/** Shows results in order, but lets no slow item delay the others for longer than `orderedMs`. */
+/** Shows results in order. Those that are slower than `orderedMs` are shown last, each as soon as it is there. */
 async function inOrder<Item>(
 	pending: ReadonlyArray<Promise<Item>>,
 	sleep: App['clock']['sleep'],
@@ -82,9 +82,11 @@ async function inOrder<Item>(
 			}
 		}
 
-		for (const each of late) {
-			show(await each);
-		}
+		await Promise.all(
+			late.map(async (each) => {
+				show(await each);
+			}),
+		);
 	} finally {
 		all.abort();
 	}

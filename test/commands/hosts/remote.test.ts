@@ -152,18 +152,24 @@ slowTest('status --all warns on stderr about a private pool, except with --json'
 	expect(await laptop.run('status --all --json')).toMatchObject({exitCode: 0, stderr: ''});
 });
 
-slowTest('status --all prints hosts in the order of remote_hosts, and a slow host last', async () => {
-	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'late,lost,good,used'};
+slowTest('status --all prints hosts in the order of remote_hosts, and slow hosts last, as they answer', async () => {
+	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow,late,lost,good,used'};
 	rmSync(path.join(box.home, 'now'), {force: true});
 	const asking = start(box, 'status --all', hosts);
 	await eventually(() => /^used$/mv.test(asking.stdout()));
 	expect(asking.stdout()).not.toMatch(/^late$/mv);
 	writeFileSync(path.join(box.home, 'now'), '');
 	const {stdout} = await asking.ended;
-	const names = stdout.split('\n').filter((line) => /^(?:lost|good|used|late)$/v.test(line));
-	expect(names).toEqual(['lost', 'good', 'used', 'late']);
+	const names = stdout.split('\n').filter((line) => /^(?:lost|good|used|late|slow)$/v.test(line));
+	expect(names).toEqual(['lost', 'good', 'used', 'late', 'slow']);
 	const json = (await box.run('status --all --json', hosts)).stdout;
-	expect(Object.keys(JSON.parse(json) as Record<string, unknown>).slice(1)).toEqual(['late', 'lost', 'good', 'used']);
+	expect(Object.keys(JSON.parse(json) as Record<string, unknown>).slice(1)).toEqual([
+		'slow',
+		'late',
+		'lost',
+		'good',
+		'used',
+	]);
 	rmSync(path.join(box.home, 'now'), {force: true});
 });
 
