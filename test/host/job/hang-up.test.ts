@@ -68,7 +68,8 @@ test("the wrapper passes SIGHUP to the job once if the wrapper leads the termina
 
 test('the time limit ends a job whose terminal was closed', async () => {
 	const stage = await createStage();
-	const terminal = stage.terminal('./chg', 'timeout', '0.5', 'grace', '0.1', '--', './counter.mjs');
+	// On a slow machine, it takes some seconds until the counter handles SIGHUP.
+	const terminal = stage.terminal('./chg', 'timeout', '5', 'grace', '0.1', '--', './counter.mjs');
 	await stage.counted();
 	terminal.hangUp();
 	expect(await stage.when('exit')).toMatchObject({exitCode: 124});
