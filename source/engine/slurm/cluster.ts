@@ -54,7 +54,7 @@ export function clusterEnvironment(
 	return rest;
 }
 
-/** What the user can choose by a variable of srun, such as SLURM_PARTITION. */
+/** Choices that a user can make by variables of srun, such as SLURM_PARTITION. */
 const choices = ['ACCOUNT', 'CONSTRAINT', 'PARTITION', 'QOS', 'RESERVATION'] as const;
 
 /** Works like `clusterEnvironment` for salloc or sbatch, which read only variables with their own prefix: adds what srun's variables choose. */
