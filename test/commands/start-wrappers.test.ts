@@ -3,28 +3,16 @@ import {expect, test} from 'vitest';
 import type {App} from '../../source/app/contract.js';
 import {startWrappers} from '../../source/commands/shared/detached/start-wrappers.js';
 import {takeJob} from '../../source/core/operations/jobs/job-keeper.js';
-import {readCurrentJobs, submitJobs} from '../../source/core/operations/jobs/jobs.js';
+import {readCurrentJobs} from '../../source/core/operations/jobs/jobs.js';
 import {jobIdOf} from '../../source/core/rules/jobs/ids.js';
 import {soundJobs} from '../../source/core/rules/jobs/look.js';
 import {CanhazgpuError} from '../../source/errors.js';
+import {submitTestJobs} from '../_helpers/jobs.js';
 import {createTestWorld} from '../_helpers/world.js';
 
 test('if some jobs of an array cannot be started, the others run and the failure says how many', async () => {
 	const world = await createTestWorld();
-	const jobs = await submitJobs(
-		world,
-		{
-			account: 'alice',
-			directory: '/',
-			words: ['--', 'true'],
-			command: ['true'],
-			count: 1,
-			after: [],
-			retries: 0,
-			array: {indices: [0, 1, 2, 3]},
-		},
-		{logOf: (id) => `/jobs/${id}.log`, sealOf: String},
-	);
+	const jobs = await submitTestJobs(world, {array: {indices: [0, 1, 2, 3]}});
 	const unstartable = new Set(['1_1', '1_3']);
 	const app = {
 		environment: {},

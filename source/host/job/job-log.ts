@@ -146,7 +146,7 @@ function readKey(directory: string): Uint8Array {
 	return key;
 }
 
-/** Returns a code that only this account can compute. Every account can write to the store, so `retry` takes only what has this code from a job's record. */
+/** Returns a code that only this account can compute. Every account can write to the store, so `retry` trusts the record of a job only with this code. */
 export const sealOf = (directory: string, content: unknown): string =>
 	createHmac('sha256', readKey(directory)).update(JSON.stringify(content)).digest('hex');
 

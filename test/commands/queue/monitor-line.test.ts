@@ -7,8 +7,8 @@ import {createCommandLine} from '../../../source/commands/top/command-line.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {LiveOutputPage} from '../../../source/tui/ports.js';
 import {understand} from '../../../source/main.js';
-import {submitJobs} from '../../../source/core/operations/jobs/jobs.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
+import {submitTestJobs} from '../../_helpers/jobs.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createLiveWorld, type LiveWorld} from '../../_helpers/live-world.js';
 
@@ -257,20 +257,7 @@ test('the command line of the monitor completes the ids of own jobs after cancel
 	const line = await open();
 	const account = userInfo().username;
 	const submit = async (owner: string, indices?: readonly number[]) =>
-		submitJobs(
-			world,
-			{
-				account: owner,
-				directory: '/',
-				words: ['--', 'true'],
-				command: ['true'],
-				count: 1,
-				after: [],
-				retries: 0,
-				...(indices && {array: {indices}}),
-			},
-			{logOf: (id) => `/jobs/${id}.log`, sealOf: String},
-		);
+		submitTestJobs(world, {account: owner, ...(indices && {array: {indices}})});
 	await submit(account);
 	await submit('somebody-else');
 	await submit(account, [0, 5]);

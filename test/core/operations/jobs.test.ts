@@ -1,30 +1,11 @@
 import {describe, expect, test} from 'vitest';
 import type {JobRequest} from '../../../source/core/rules/jobs/submit.js';
-import {
-	cancelJobs,
-	changeJob,
-	readCurrentJobs,
-	retryJobs,
-	submitJobs,
-} from '../../../source/core/operations/jobs/jobs.js';
+import {cancelJobs, changeJob, readCurrentJobs, retryJobs} from '../../../source/core/operations/jobs/jobs.js';
 import {takeJob} from '../../../source/core/operations/jobs/job-keeper.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {ended, lost, queued, started, taken} from '../../../source/core/rules/jobs/changes.js';
+import {submitTestJobs as submit} from '../../_helpers/jobs.js';
 import {createTestWorld, person, type TestWorld} from '../../_helpers/world.js';
-
-const request = (part: Partial<JobRequest> = {}): JobRequest => ({
-	account: 'alice',
-	directory: '/home/alice',
-	words: ['--', 'true'],
-	command: ['true'],
-	count: 1,
-	after: [],
-	retries: 0,
-	...part,
-});
-
-const submit = async (world: TestWorld, part?: Partial<JobRequest>) =>
-	submitJobs(world, request(part), {logOf: (id) => `/jobs/${id}.log`, sealOf: String});
 
 const states = async (world: TestWorld) =>
 	(await readCurrentJobs(world)).records.map((record) => [record.number, record.kind === 'job' && record.job.state]);
@@ -140,7 +121,7 @@ describe('a job of another account', () => {
 		await expect(retryJobs(world, root, ['1'], () => true)).rejects.toMatchObject({code: 'not-owner'});
 		await expect(retryJobs(world, person('alice'), ['1'], () => false)).rejects.toMatchObject({
 			code: 'not-owner',
-			message: 'The record of job 1 was not written by this account, or somebody changed it',
+			message: 'The record of job 1 was written by somebody else or by an older version, or somebody changed it',
 		});
 	});
 });

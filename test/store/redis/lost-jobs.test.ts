@@ -3,11 +3,12 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import type {World} from '../../../source/core/model/ports.js';
 import {takeJob, type JobKeeper} from '../../../source/core/operations/jobs/job-keeper.js';
-import {readCurrentJobs, submitJobs} from '../../../source/core/operations/jobs/jobs.js';
+import {readCurrentJobs} from '../../../source/core/operations/jobs/jobs.js';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {ended} from '../../../source/core/rules/jobs/changes.js';
 import {createClock} from '../../../source/host/clock.js';
 import {openRedisStore} from '../../../source/store/redis/index.js';
+import {submitTestJobs} from '../../_helpers/jobs.js';
 import {testHost} from '../../_helpers/machine/host.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
@@ -42,19 +43,7 @@ async function start() {
 	};
 	const makePool = async () => createPool(world, {gpuCount: 1, provider: 'fake', force: false});
 	const keep = async (after: readonly string[], isKept = true): Promise<JobKeeper> => {
-		const [job] = await submitJobs(
-			world,
-			{
-				account: 'alice',
-				directory: '/',
-				words: ['--', 'true'],
-				command: ['true'],
-				count: 1,
-				after: after.map((id) => ({id, isAny: true})),
-				retries: 0,
-			},
-			{logOf: (id) => `/jobs/${id}.log`, sealOf: String},
-		);
+		const [job] = await submitTestJobs(world, {after: after.map((id) => ({id, isAny: true}))});
 		const keeper = await takeJob(world, job!, ending.signal);
 		if (isKept) {
 			void keeper!.keep(ending.signal, () => undefined);

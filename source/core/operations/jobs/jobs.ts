@@ -183,7 +183,7 @@ export const retryJobs = async (
 				if (!isGenuine(record.job)) {
 					throw new CanhazgpuError(
 						'not-owner',
-						`The record of job ${jobIdOf(record.job)} was not written by this account, or somebody changed it`,
+						`The record of job ${jobIdOf(record.job)} was written by somebody else or by an older version, or somebody changed it`,
 						{hint: 'Submit the command again: canhazgpu run --detach -- COMMAND'},
 					);
 				}
