@@ -8,7 +8,7 @@ import {
 	type ScannerRole,
 } from '../../core/model/ports.js';
 import {decodeEvent, decodeJobIndex, mostGpus} from '../records/index.js';
-import {decodeAuditRows, rowAfter} from '../decode-audit.js';
+import {readNumberedRows} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeEntry, decodeJobs, decodeSnapshot} from '../raw-snapshot.js';
@@ -189,11 +189,7 @@ export function createMemoryStore({now = () => Date.now() / 1000, since}: Option
 			return decodeHistory(() => [state.history.map(({raw}) => raw)], fromTime, toTime);
 		},
 		async audit(query = {}) {
-			const after = rowAfter(query.afterId);
-			return decodeAuditRows(
-				state.auditLog.filter(({id}) => Number(id) > after),
-				query,
-			);
+			return readNumberedRows((number) => state.auditLog.filter(({id}) => id >= number), query);
 		},
 		scans: createMemoryScanBoard(now),
 		loads: createMemoryLoadHistory(),

@@ -1,7 +1,7 @@
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision, type RawPool} from '../records/index.js';
-import {auditCap} from '../decode-audit.js';
+import {auditCap, type NumberedRow} from '../decode-audit.js';
 import {
 	changesNothing,
 	historySeconds,
@@ -18,7 +18,7 @@ export type State = {
 	readonly queue: string[];
 	readonly entries: Map<string, string>;
 	readonly history: Array<Pick<RawUsage, 'endSecond' | 'raw'>>;
-	readonly auditLog: Array<{readonly id: string; readonly raw: string}>;
+	readonly auditLog: NumberedRow[];
 	drains: string | undefined;
 	alerts: string | undefined;
 	policy: string | undefined;
@@ -185,7 +185,7 @@ function appendUsage(state: State, usage: RawPlan['usage'], now: number): void {
 
 function appendAudit({auditLog}: State, records: readonly string[]): void {
 	for (const raw of records) {
-		auditLog.push({id: String(Number(auditLog.at(-1)?.id ?? 0) + 1), raw});
+		auditLog.push({id: (auditLog.at(-1)?.id ?? 0) + 1, raw});
 	}
 
 	auditLog.splice(0, auditLog.length - auditCap);

@@ -1,7 +1,7 @@
 import {Buffer} from 'node:buffer';
 import type {ReadOptions, Store, LoadHistory} from '../../core/model/ports.js';
 import {decodeJobIndex, mostGpus} from '../records/index.js';
-import {decodeAuditRows, rowAfter} from '../decode-audit.js';
+import {readNumberedRows, type NumberedRow} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeEntry, decodeJobs, decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
@@ -68,7 +68,6 @@ function readAll(
 	};
 }
 
-type AuditRow = {readonly id: number; readonly raw: string};
 
 type PoolDatabase = Database<keyof typeof poolStatements>;
 
@@ -253,11 +252,7 @@ export async function openSqliteStore({
 			return decodeHistory(() => readPages(database, fromTime, toTime), fromTime, toTime);
 		},
 		async audit(query = {}) {
-			const rows = await database.read((statements) => statements.auditLog.all(rowAfter(query.afterId)) as AuditRow[]);
-			return decodeAuditRows(
-				rows.map(({id, raw}) => ({id: String(id), raw})),
-				query,
-			);
+			return database.read(({auditLog}) => readNumberedRows((number) => auditLog.all(number) as NumberedRow[], query));
 		},
 		async inspect() {
 			const [version, check] = await database.read((_, connection) =>

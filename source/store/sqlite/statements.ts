@@ -63,7 +63,7 @@ export const poolStatements = {
 	/** Reads the last record of a full page, if the lines do not show which record is the last. */
 	usagePageEnd: `SELECT end_second AS endSecond, ${raw} ${usageAfter} LIMIT 1 OFFSET ?4 - 1`,
 	addUsage: 'INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)',
-	auditLog: `SELECT id, ${raw} FROM trail WHERE id > ? ORDER BY id`,
+	auditLog: `SELECT id, ${raw} FROM trail WHERE id >= ? ORDER BY id`,
 	addAudit: 'INSERT INTO trail (raw) VALUES (?)',
 	trimAudit: `
 		DELETE FROM trail WHERE id IN

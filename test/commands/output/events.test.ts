@@ -1,6 +1,8 @@
 /** `canhazgpu events`, with outages of the store and readers that leave. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
+import {readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -163,6 +165,23 @@ describe('events --follow', () => {
 		const [code, signal] = (await once(child, 'exit')) as [number | undefined, string | undefined];
 		expect(code ?? signal).toBe('SIGINT');
 		box.remove();
+	});
+
+	slowTest('prints new events, and no event twice, after an older copy of the embedded pool was restored', async () => {
+		const box = await createEmbeddedBox(2);
+		onTestFinished(box.remove);
+		const file = path.join(box.poolDirectory, 'pool.sqlite');
+		const older = readFileSync(file);
+		const {output} = follow(box, '--json');
+		await eventually(() => output().includes('the pool'));
+		await box.run('reserve --duration 1h --note lost');
+		await box.run('release');
+		await eventually(() => output().includes('"released"'));
+		writeFileSync(file, older);
+		await box.run('reserve --duration 1h --note after');
+		await eventually(() => output().includes('· after'));
+		const ids = output().match(/"id":"[^"]+"/gv)!;
+		expect(new Set(ids).size).toBe(ids.length);
 	});
 
 	slowTest('exits with 0 and without a message when the reader of its output has gone', async () => {

@@ -49,6 +49,17 @@ export function auditLogContract({store, harness}: Subject): void {
 			expect(times(await store().audit({afterId: 'not an id'}))).toEqual([10, 20, 30, 40]);
 		});
 
+		test('returns only newer entries after an older copy of the store was restored', async () => {
+			await append(...[10, 20, 30].map((offset) => audit({time: start + offset})));
+			const {id} = (await store().audit()).at(-1)!;
+			await harness().clear();
+			await append(audit({time: start + 10}));
+			await append(...[40, 50, 60].map((offset) => audit({time: start + offset})));
+			const newer = await store().audit({afterId: id, newest: 3});
+			expect(times(newer)).toEqual([40, 50, 60]);
+			expect(newer.map((entry) => entry.id)).not.toContain(id);
+		});
+
 		test('records a change if and only if the change was committed', async () => {
 			await store().commit(plan({writes: [poolWrite(1)], audit: [audit({kind: 'pool', gpus: []})]}));
 			const grant = plan({

@@ -18,7 +18,7 @@ import {explain} from '../../../source/store/sqlite/failures.js';
 import {embeddedPoolExists, openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {timed} from '../../_helpers/program/timed.js';
-import {leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
+import {audit, leaseWrite, plan, poolWrite, start, stateOf, write} from '../samples.js';
 import {isTransient} from '../../../source/errors.js';
 import {slowTest} from '../../_helpers/slow.js';
 
@@ -274,12 +274,18 @@ describe('an open SQLite pool', () => {
 
 	slowTest('that is replaced by an older copy notifies listeners', async () => {
 		const {store, heard} = await listen();
+		await store.commit(plan({audit: [audit({time: start + 1})]}));
 		const older = readFileSync(file);
-		await store.commit(plan({writes: [leaseWrite(0)], event: {kind: 'granted', gpus: [0]}}));
+		const lost = [audit({time: start + 2}), audit({time: start + 3})];
+		await store.commit(plan({writes: [leaseWrite(0)], audit: lost, event: {kind: 'granted', gpus: [0]}}));
 		await eventually(() => heard.includes('changed granted'));
+		const last = (await store.audit()).at(-1)!;
 		writeFileSync(file, older);
 		await eventually(() => heard.includes('restored'));
 		expect((await store.read()).gpus[0]?.kind).toBe('free');
+		expect(await store.audit({afterId: last.id})).toEqual([]);
+		await store.commit(plan({audit: [audit({time: start + 4})]}));
+		expect(await store.audit({afterId: last.id})).toMatchObject([{time: start + 4}]);
 	});
 
 	test('reports the events of other processes one by one', async () => {
