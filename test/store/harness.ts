@@ -50,7 +50,7 @@ async function memoryHarness(): Promise<Harness> {
 			state[name] = raw;
 		},
 		async addAudit(raw) {
-			state.auditLog.push({id: String(Number(state.auditLog.at(-1)?.id ?? 0) + 1), raw});
+			state.auditLog.push({id: (state.auditLog.at(-1)?.id ?? 0) + 1, raw});
 		},
 		async setScan(text) {
 			store.scans.spoil(text);
