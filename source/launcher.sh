@@ -2,7 +2,7 @@
 # Starts canhazgpu with Node.js.
 #
 # Node.js changes what it was started with: it resets ignored signals, raises the limit of open files, and closes inherited files in its children.
-# `run` gives its job what a shell would give it. So this script notes these facts first, in CANHAZGPU_STARTED, which
+# `run` and `retry` give a job what a shell would give it. So this script notes these facts first, in CANHAZGPU_STARTED, which
 # source/host/inherited/inherited.ts reads and removes. The variables here have a prefix: without it, a variable that the caller has exported would
 # reach the job with a changed value.
 
@@ -38,10 +38,10 @@ note_start() {
 	export CANHAZGPU_STARTED
 }
 
-# Only these two commands need the facts, which take a few milliseconds to collect. The words may also stand for something else in the line: that does
+# Only these commands need the facts, which take a few milliseconds to collect. The words may also stand for something else in the line: that does
 # no harm.
 case "$*" in
-	*run* | *reserve*)
+	*run* | *reserve* | *retry*)
 		chg_words=$*
 		note_start ${#chg_words}
 		;;

@@ -11,7 +11,7 @@ import process from 'node:process';
 `PID IGNORED LIMIT FILES BYTES`: this process's pid, the ignored signals in hexadecimal as in /proc, the soft limit of open files, the open
 descriptors separated by commas, and the environment as printed by od(1), or nothing if the environment is too long.
 */
-const variable = 'CANHAZGPU_STARTED';
+export const startedVariable = 'CANHAZGPU_STARTED';
 
 type StartFacts = {
 	readonly mask: string;
@@ -43,8 +43,8 @@ let words: Uint8Array | undefined;
 export const takeInherited = (): void => {
 	// Read first, because the library that parses the flags sets the process title, which overwrites this file.
 	words = readBytes('/proc/self/cmdline');
-	const text = process.env[variable];
-	Reflect.deleteProperty(process.env, variable);
+	const text = process.env[startedVariable];
+	Reflect.deleteProperty(process.env, startedVariable);
 	startFacts = text === undefined ? undefined : parseStartFacts(text);
 	descriptors = process.versions['bun'] === undefined ? startFacts?.descriptors : filesOpenInBun();
 	if (startFacts?.environment !== undefined) {

@@ -1,10 +1,11 @@
 /** Starts the wrapper of a detached job, so that it outlives the shell and the login. */
 import {spawn} from 'node:child_process';
-import {closeSync, existsSync} from 'node:fs';
+import {closeSync, existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError, codeOf, messageOf, quoted} from '../../errors.js';
 import {exactWords, isBytes} from '../inherited/exact-text.js';
+import {passedOn, restoringScript} from '../inherited/pass-on.js';
 import {systemTool} from '../tool/system-tool.js';
 import {markVariable} from './job.js';
 import {openLog} from './job-log.js';
@@ -77,6 +78,16 @@ function startError(id: string, directory: string, error: unknown): CanhazgpuErr
 		: new CanhazgpuError('failed', `Job ${id} cannot be started in ${directory}: ${messageOf(error)}`, {cause: error});
 }
 
+/** Whether both paths lead to the same file, such as a directory and a link to it. */
+function isSameFile(one: string | undefined, other: string): boolean {
+	try {
+		const [first, second] = [one ?? '', other].map((file) => statSync(file));
+		return first!.dev === second!.dev && first!.ino === second!.ino;
+	} catch {
+		return false;
+	}
+}
+
 /** Starts a wrapper in a session of its own. Returns a promise that resolves when it has ended. Throws `failed` if it cannot be started. */
 export async function startDetached({
 	id,
@@ -97,12 +108,21 @@ export async function startDetached({
 			existsSync(cat) ? copyingScript : plainScript,
 			'canhazgpu',
 			cat,
+			'/bin/sh',
+			'-c',
+			restoringScript,
+			'canhazgpu',
 			...ownCommand(words),
 		] as const;
 		const child = spawn(program, args, {
 			cwd: directory,
-			// A job that another job submits does not belong to that job, and must not end with it.
-			env: {...environment, [markVariable]: undefined},
+			env: passedOn({
+				...environment,
+				// `retry` may run in another directory than the job.
+				PWD: isSameFile(environment['PWD'], directory) ? environment['PWD'] : directory,
+				// A job that another job submits does not belong to that job, and must not end with it.
+				[markVariable]: undefined,
+			}),
 			detached: true,
 			stdio: ['ignore', descriptor, descriptor],
 		});

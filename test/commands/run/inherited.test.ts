@@ -128,6 +128,34 @@ test.each(firstCase(lowLimits))('a job gets the open-file limits of the calling 
 	expect(lines).toEqual([`${limit}`, hard, 'a0', `${inner}`, hard, 'a0', `${limit}`, hard, 'a0']);
 });
 
+test('a detached job gets the environment and the open-file limit of the shell that submitted it', async () => {
+	const box = await freshEmbeddedBox(1);
+	const printInherited = 'hello; pwd; echo "$PWD $SHLVL"; ulimit -S -n; env | grep -a -e ^W -e STARTED -e TICKET';
+	const ran = await inBash(
+		box,
+		String.raw`hello() { echo "hello $NAME"; }; export -f hello; export NAME=$'\xe9' log_cat=mine
+			mkdir real; ln -s real link; cd link; ulimit -S -n 512
+			env $'W\xe9=1' "$CHG" run --detach -- bash -c '${printInherited}; echo $log_cat'
+			"$CHG" wait 1; "$CHG" logs 1; cd ..; "$CHG" retry 1; "$CHG" wait 1; "$CHG" logs 1 | tail -n 5`,
+	).ended;
+	const {home} = box;
+	expect(ran.stdout.trim().split('\n')).toEqual([
+		'1',
+		'hello \u{E9}',
+		`${home}/link`,
+		`${home}/link 2`,
+		'512',
+		'W\u{E9}=1',
+		'mine',
+		'Started job 1 again',
+		'hello \u{E9}',
+		`${home}/real`,
+		`${home}/real 2`,
+		'512',
+		'mine',
+	]);
+});
+
 test('a job keeps its open-file limit after the calling shell has ended', async () => {
 	const box = await freshEmbeddedBox(1);
 	const command = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
