@@ -117,7 +117,8 @@ export type App = {
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
 	readonly foreignEngine: () => Promise<Engine | undefined>;
 	/**
-	Repairs and restricts an existing pool in a file. Undefined if there is none, or nothing to change. `isGroupAsked` is whether `--group` was given.
+	Repairs an existing pool in a file, records it again, and changes who can use it. Undefined if there is none, or nothing to change. `isGroupAsked` is
+	whether `--group` was given.
 	*/
 	readonly adjustPool: (
 		isGroupAsked: boolean,

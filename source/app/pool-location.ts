@@ -13,7 +13,6 @@ import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError, hasCode, messageOf} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
-import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
 import type {Locations} from './locations.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
@@ -28,23 +27,26 @@ type NewLocation = {
 	readonly hasNewGroup?: boolean;
 };
 
+/** The name of no group, as in Slurm's AllowGroups: all accounts can use the pool. */
+const everyGroup = 'ALL';
+
 /** Opens the shared pool. Only its owner may write to the directory, so permissions that an old version gave to all are removed. */
 async function openShared(context: Context): Promise<NewLocation> {
 	const {locations, config} = context;
 	const directory = locations.sharedDirectory;
 	const database = locations.databaseIn(directory);
 	const group = config.get('admin.group');
-	const asked = group === undefined ? undefined : await groupId(group);
-	const {changeAudience, closeDirectory, groupOfDatabase, isReadOnlyForOthers} =
+	const isForEveryone = group === everyGroup;
+	const asked = group === undefined || isForEveryone ? undefined : await groupId(group);
+	const {changeAudience, closeDirectory, forEveryone, forGroup, groupOfDatabase, lacksPermissions} =
 		await import('../store/sqlite/index.js');
 	try {
-		const gid = asked ?? groupOfDatabase(database);
-		const audience: Audience =
-			gid === undefined ? {directoryMode: 0o755, fileMode: 0o666} : {directoryMode: 0o2750, fileMode: 0o660, gid};
+		const gid = isForEveryone ? undefined : (asked ?? groupOfDatabase(database));
+		const audience = gid === undefined ? forEveryone : forGroup(gid);
 		const repairs = [
 			...closeDirectory(database),
-			...(isReadOnlyForOthers(database)
-				? [`Only its owner could write to ${database}: others can use the pool again.`]
+			...(lacksPermissions(database)
+				? [`The permissions of ${database} kept other accounts out: they can use the pool again.`]
 				: []),
 		];
 		const store = await openEmbedded(context, directory, audience);
@@ -53,7 +55,9 @@ async function openShared(context: Context): Promise<NewLocation> {
 		return {
 			store,
 			record: {store: 'embedded', directory},
-			repairs: hasNewGroup ? [...repairs, `Only members of ${group} can use the pool now.`] : repairs,
+			repairs: hasNewGroup
+				? [...repairs, `${isForEveryone ? 'All accounts' : `Only members of ${group}`} can use the pool now.`]
+				: repairs,
 			hasNewGroup,
 		};
 	} catch (error) {
@@ -69,24 +73,35 @@ async function openShared(context: Context): Promise<NewLocation> {
 	}
 }
 
+type Adjusted = PoolMade & Pick<PoolLocation, 'location' | 'repairs'>;
+
+/** Records the location of an existing pool whose record is missing. Undefined if the file has no pool, or if its pool has moved. */
+async function recordAgain(context: Context): Promise<Adjusted | undefined> {
+	const opened = await openShared(context);
+	const {location, repairs, make, close} = poolLocationOf(context, opened);
+	try {
+		const {pool} = await opened.store.read();
+		if (pool === undefined || pool.machine?.movedTo !== undefined) {
+			return undefined;
+		}
+
+		const made = await make({gpuCount: pool.gpuCount, provider: pool.provider, force: false});
+		return {...made, location, repairs};
+	} finally {
+		await close();
+	}
+}
+
 /**
-Makes the recorded pool in a file safe, and restricts it to the group of `--group`, without a look at the GPUs. Undefined if there is no such pool or
-nothing to change.
+Makes the existing pool in a file safe, records its location if the record is missing, and changes who can use it as `--group` says, without a look at
+the GPUs. Undefined if there is no such pool or nothing to change.
 */
-export async function adjustPool(
-	context: Context,
-	isGroupAsked: boolean,
-): Promise<(PoolMade & Pick<PoolLocation, 'location' | 'repairs'>) | undefined> {
+export async function adjustPool(context: Context, isGroupAsked: boolean): Promise<Adjusted | undefined> {
 	const {locations} = context;
 	const {asked, isRedisGiven, recorded} = locations.facts();
 	const directory = locations.sharedDirectory;
 	const isMeant = asked === undefined ? !isRedisGiven : asked === 'embedded';
-	if (
-		!isMeant ||
-		recorded === undefined ||
-		!isSameRecord(recorded, {store: 'embedded', directory}) ||
-		!locations.canMakeShared()
-	) {
+	if (!isMeant || !locations.canMakeShared()) {
 		return undefined;
 	}
 
@@ -95,9 +110,23 @@ export async function adjustPool(
 		return undefined;
 	}
 
+	if (recorded === undefined) {
+		return recordAgain(context);
+	}
+
+	const record = {store: 'embedded', directory} as const;
+	if (!isSameRecord(recorded, record)) {
+		return undefined;
+	}
+
 	const {store, repairs = []} = await openShared(context);
 	try {
 		const {pool} = repairs.length > 0 || isGroupAsked ? await store.read() : {};
+		if (repairs.length > 0 && locations.canAnnounce()) {
+			// Others may not be able to read the record either.
+			locations.announce(record);
+		}
+
 		return pool && {pool, droppedLeases: 0, wasThere: true, location: store.location, repairs};
 	} finally {
 		await store.close();
@@ -288,9 +317,14 @@ function recordNew({announce, remember}: Locations, record: PoolRecord, former: 
 	return former !== undefined && isSameRecord(former, record) ? undefined : warning;
 }
 
-export async function openPoolLocation(context: Context): Promise<PoolLocation> {
+export const openPoolLocation = async (context: Context): Promise<PoolLocation> =>
+	poolLocationOf(context, await newLocation(context));
+
+function poolLocationOf(
+	context: Context,
+	{store, record, privateLabel, repairs = [], hasNewGroup = false}: NewLocation,
+): PoolLocation {
 	const {locations} = context;
-	const {store, record, privateLabel, repairs = [], hasNewGroup = false} = await newLocation(context);
 	return {
 		location: store.location,
 		privateLabel,

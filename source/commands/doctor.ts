@@ -174,7 +174,10 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 	const seen = await scan;
 	const scanned = snapshot.pool === undefined ? [await detectedFinding(app)] : judgeScan(seen, pool);
 	return [
-		...judgeStore(store, roundTripMs, condition),
+		...judgeStore(store, roundTripMs, {
+			...condition,
+			lacksPermissions: condition.lacksPermissions === true && world.privateLabel === undefined,
+		}),
 		...(world.privateLabel === undefined
 			? []
 			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),

@@ -72,6 +72,16 @@ const refuse = (file: string, problem: string, hint: string, cause?: unknown): C
 		needsCorrection: problem === 'EACCES',
 	});
 
+/** Whether the directory has the setgid bit, which only the directory of a pool for a group has. */
+function isForGroup(directory: string): boolean {
+	try {
+		// eslint-disable-next-line no-bitwise -- permissions are bits
+		return (statSync(directory).mode & 0o2000) !== 0;
+	} catch {
+		return false;
+	}
+}
+
 const trustsOwner = (): boolean => !isMachineRoot();
 
 /** Returns why a record for the whole machine would not be trusted below this directory. Throws file system errors. */
@@ -121,7 +131,9 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 			? refuse(
 					file,
 					read.code,
-					'Ask the administrator of this machine to add you to the group of the pool.',
+					isForGroup(path.dirname(file))
+						? 'Ask the administrator of this machine to add you to the group of the pool.'
+						: 'The permissions of the pool have changed. Ask the administrator of this machine to restore them: sudo canhazgpu admin',
 					read.cause,
 				)
 			: refuse(

@@ -116,7 +116,7 @@ export const admin: Command = {
 		},
 		group: {
 			value: 'NAME',
-			summary: 'embedded store: only members of this group can use the pool',
+			summary: 'embedded store: only members of this group can use the pool; ALL lets all accounts use it again',
 			setting: 'admin.group',
 		},
 		force: {summary: 'replace the existing pool and end all its reservations'},

@@ -108,7 +108,7 @@ export const wait: Command = {
 		['canhazgpu wait 7 && ./publish.sh', 'publish once job 7 has succeeded'],
 	],
 	notes: [
-		"Exit codes: the job's own; for several jobs, the first that is not 0; 1 for a job that did not run to its end.",
+		"Exit codes: the job's own, such as 143 after SIGTERM; for several jobs, the first that is not 0; 1 for a job without an exit code, such as one that was cancelled before it started.",
 	],
 	flags: {on: onFlag},
 	takesWords: true,

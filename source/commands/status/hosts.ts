@@ -58,7 +58,7 @@ export const showRemote = async (app: App, host: string, form: StatusForm): Prom
 const orderedMs = 2000;
 
 /** Shows results in order. Those that are slower than `orderedMs` are shown last, each as soon as it is there. */
-async function inOrder<Item>(
+export async function inOrder<Item>(
 	pending: ReadonlyArray<Promise<Item>>,
 	sleep: App['clock']['sleep'],
 	show: (item: Item) => void,

@@ -87,7 +87,8 @@ export type StoreCondition = {
 	/** Whether a password is configured, but the store has none. */
 	readonly isPasswordUnneeded?: boolean;
 	readonly damage?: string;
-	readonly isReadOnlyForOthers?: boolean;
+	/** Whether the accounts for which the pool is lack permissions. Always true for a private pool in a file. */
+	readonly lacksPermissions?: boolean;
 };
 
 /** A stream of usage records, one by one or in pages. Pages are faster for large histories. */

@@ -73,11 +73,35 @@ export function isForOthers(path: string): boolean {
 	return status !== undefined && isOpenToOthers(status);
 }
 
-/** Whether other accounts can read a database but not use it. A pool is never made like that, but can be restored like that. */
-export function isReadOnlyForOthers(path: string): boolean {
-	const status = statSync(path, {throwIfNoEntry: false});
+export const forEveryone: Audience = {directoryMode: 0o755, fileMode: 0o666};
+
+export const forGroup = (gid: number): Audience => ({directoryMode: 0o2750, fileMode: 0o660, gid});
+
+/** Returns whom a pool is for. A restore can take permissions away, but the setgid bit of the directory still shows that the pool is for a group. */
+function audienceOf(path: string): Audience {
+	const {mode, gid} = statSync(path);
+	const directory = statSync(dirname(path));
 	// eslint-disable-next-line no-bitwise -- permissions are bits
-	return status !== undefined && !isOpenToOthers(status) && (status.mode & 0o044) !== 0;
+	if ((directory.mode & 0o2007) === 0o2000) {
+		return forGroup(directory.gid);
+	}
+
+	const isForGroupOnly = mode % 0o10 === 0 && mode % 0o100 !== 0;
+	return isForGroupOnly ? forGroup(gid) : forEveryone;
+}
+
+/** Whether accounts for which the pool is lack permissions. A pool is never made like that, but can be restored like that. */
+export function lacksPermissions(path: string): boolean {
+	const status = statSync(path, {throwIfNoEntry: false});
+	if (status === undefined) {
+		return false;
+	}
+
+	const {directoryMode, fileMode} = audienceOf(path);
+	const lacks = ({mode}: Stats, wanted: number): boolean =>
+		// eslint-disable-next-line no-bitwise -- permissions are bits
+		(mode & wanted & 0o077) !== (wanted & 0o077);
+	return lacks(status, fileMode) || lacks(statSync(dirname(path)), directoryMode);
 }
 
 /** Whether a directory is like /tmp, where all accounts may create files but cannot remove the files of others. */
@@ -113,7 +137,7 @@ export function isPlainLock(path: string): boolean {
 	);
 }
 
-const writableAgain = 'sudo canhazgpu admin --store embedded';
+const usableAgain = 'sudo canhazgpu admin --store embedded';
 
 const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admin --store embedded';
 
@@ -211,8 +235,8 @@ export function checkLocation(path: string): void {
 	try {
 		accessSync(path, constants.R_OK + constants.W_OK);
 	} catch (error) {
-		throw isReadOnlyForOthers(path)
-			? databaseProblem(path, ['can be written only by its owner', `Let others use it again: ${writableAgain}`], error)
+		throw lacksPermissions(path)
+			? databaseProblem(path, ['can be used only by its owner', `Let others use it again: ${usableAgain}`], error)
 			: error;
 	}
 }
@@ -425,13 +449,7 @@ function removeOrSetAside(file: string): readonly string[] {
 
 /** Returns the group of an existing database that is not for all accounts. Undefined if it is for all, or if there is none. */
 export function groupOfDatabase(path: string): number | undefined {
-	if (!isOwnDatabase(path)) {
-		return undefined;
-	}
-
-	const {mode, gid} = statSync(path);
-	// eslint-disable-next-line no-bitwise -- permissions are bits
-	return (mode & 0o006) === 0 ? gid : undefined;
+	return isOwnDatabase(path) ? audienceOf(path).gid : undefined;
 }
 
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;

@@ -10,7 +10,7 @@ import {applyPlan} from './commit.js';
 import {Database, type Form} from './database.js';
 import {addEvent, signal} from './events.js';
 import {databaseProblem, explain, makeAgain} from './failures.js';
-import {fileSystemType, isForOthers, isReadOnlyForOthers} from './files.js';
+import {fileSystemType, isForOthers, lacksPermissions} from './files.js';
 import {createPoolWatch} from './pool-watch.js';
 import {createScanBoard} from './scan-board.js';
 import {jobName, poolForm, valueNames} from './schema.js';
@@ -21,7 +21,9 @@ export {
 	closeDirectory,
 	embeddedPoolExists,
 	groupOfDatabase,
-	isReadOnlyForOthers,
+	forEveryone,
+	forGroup,
+	lacksPermissions,
 	type Audience,
 } from './files.js';
 
@@ -67,7 +69,6 @@ function readAll(
 		attemptDone: change === undefined ? undefined : statements.change.get(change)?.['attempt']?.toString(),
 	};
 }
-
 
 type PoolDatabase = Database<keyof typeof poolStatements>;
 
@@ -265,7 +266,7 @@ export async function openSqliteStore({
 				isDurable: true,
 				evicts: false,
 				damage: check === 'ok' ? undefined : check,
-				isReadOnlyForOthers: isReadOnlyForOthers(path),
+				lacksPermissions: lacksPermissions(path),
 			};
 		},
 		scans,

@@ -30,6 +30,15 @@ const simulated = 'SIMULATED GPUs: no real hardware is behind this pool.\n';
 const inPool = (name: string): string => path.join(accounts.poolDirectory, name);
 const modeOf = (file: string): string => (lstatSync(file).mode % 0o1_0000).toString(8);
 
+/** Returns the permissions of a directory and of its files, except those of the journal of the readings, which is made again when needed. */
+const modesIn = (directory: string): Readonly<Record<string, string>> =>
+	Object.fromEntries([
+		['.', modeOf(directory)],
+		...readdirSync(directory)
+			.filter((name) => name !== 'scans.sqlite-wal')
+			.map((name) => [name, modeOf(path.join(directory, name))]),
+	]) as Readonly<Record<string, string>>;
+
 /** Files of the pool that other accounts can write. */
 const shared = [
 	'pool.sqlite',
@@ -338,7 +347,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		expect(await accounts.run(alice, 'release')).toEqual({
 			exitCode: 4,
 			stdout: '',
-			stderr: `Error: The GPU pool ${location} can be written only by its owner\nLet others use it again: ${command}\n`,
+			stderr: `Error: The GPU pool ${location} can be used only by its owner\nLet others use it again: ${command}\n`,
 		});
 		const {exitCode, stdout} = await accounts.run(root, 'doctor --json');
 		expect(exitCode).toBe(1);
@@ -347,15 +356,61 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 				{
 					check: 'permissions',
 					level: 'error',
-					words: `Only its owner can write to ${location}, so nobody else can use the pool`,
-					mend: `Let others use it again, with all its reservations: ${command} (only for a group: add --group NAME)`,
+					words: `The permissions of ${location} keep other accounts out`,
+					mend: `Let them use it again, with all its reservations: ${command} (only for a group: add --group NAME)`,
 				},
 			]) as unknown,
 		});
 		expect(await accounts.run(root, 'admin --store embedded')).toEqual({
 			exitCode: 0,
 			stdout: `The pool of 4 GPU(s) (fake) in ${location} already existed. Its reservations were kept\n`,
-			stderr: `Only its owner could write to ${location}: others can use the pool again.\n`,
+			stderr: `The permissions of ${location} kept other accounts out: they can use the pool again.\n`,
+		});
+		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
+	});
+
+	slowTest.each([
+		['everybody', '', alice],
+		['a group', ' --group daemon', root],
+	])('for %s is repaired after a restore that took the permissions of others away', async (_, group, holder) => {
+		await makePool(group);
+		await accounts.run(holder, 'reserve');
+		const before = modesIn(accounts.poolDirectory);
+		for (const name of readdirSync(accounts.poolDirectory)) {
+			chmodSync(inPool(name), 0o600);
+		}
+
+		chmodSync(accounts.poolDirectory, group === '' ? 0o700 : 0o2700);
+		const refused = await accounts.run(alice, 'status');
+		expect(refused.exitCode).toBe(4);
+		expect(refused.stderr).toContain(group === '' ? 'sudo canhazgpu admin\n' : 'add you to the group of the pool');
+		expect((await accounts.run(root, 'doctor')).stdout).toContain('keep other accounts out');
+		const repaired = await accounts.run(root, 'admin --store embedded');
+		expect(repaired.exitCode).toBe(0);
+		expect(repaired.stderr).toContain('kept other accounts out: they can use the pool again.');
+		expect(modesIn(accounts.poolDirectory)).toEqual(before);
+		expect(await accounts.run(holder, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
+		expect((await accounts.run(root, 'doctor')).stdout).not.toContain('keep other accounts out');
+	});
+
+	slowTest('made with --group can be opened to all accounts again', async () => {
+		await makePool(' --group daemon');
+		expect(await accounts.run(root, 'admin --store embedded --group ALL')).toMatchObject({
+			exitCode: 0,
+			stderr: 'All accounts can use the pool now.\n',
+		});
+		expect((await accounts.run(mallory, 'status')).exitCode).toBe(0);
+	});
+
+	slowTest('without its record is recorded again by admin, which keeps reservations and needs no GPUs', async () => {
+		await makePool();
+		await accounts.run(alice, 'reserve');
+		rmSync(inPool('pool.json'));
+		expect((await accounts.run(alice, 'release')).exitCode).toBe(4);
+		expect(await accounts.run(root, 'admin')).toEqual({
+			exitCode: 0,
+			stdout: `The pool of 4 GPU(s) (fake) in ${inPool('pool.sqlite')} already existed. Its reservations were kept\n`,
+			stderr: '',
 		});
 		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [0]\n'});
 	});

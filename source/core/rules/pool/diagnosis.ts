@@ -35,7 +35,7 @@ const when = (isSo: boolean, ...of: Parameters<typeof finding>): readonly Findin
 export function judgeStore(
 	{location, shell}: Pick<Store, 'location' | 'shell'>,
 	roundTripMs: number,
-	{isDurable, evicts, isPasswordUnneeded, damage, isReadOnlyForOthers}: StoreCondition,
+	{isDurable, evicts, isPasswordUnneeded, damage, lacksPermissions}: StoreCondition,
 ): readonly Finding[] {
 	const words = `${location} answers in ${Math.max(1, Math.round(roundTripMs))} ms`;
 	return [
@@ -77,11 +77,11 @@ export function judgeStore(
 			'Move the file away, with its -wal, and create the pool again: canhazgpu admin --store embedded. Jobs, waiting requests and monitors that are still running then restore what they know.',
 		),
 		...when(
-			isReadOnlyForOthers === true,
+			lacksPermissions === true,
 			'permissions',
 			'error',
-			`Only its owner can write to ${location}, so nobody else can use the pool`,
-			'Let others use it again, with all its reservations: sudo canhazgpu admin --store embedded (only for a group: add --group NAME)',
+			`The permissions of ${location} keep other accounts out`,
+			'Let them use it again, with all its reservations: sudo canhazgpu admin --store embedded (only for a group: add --group NAME)',
 		),
 	];
 }
