@@ -1,5 +1,5 @@
 /** Builds the program from its parts: the only module that chooses implementations of the store, the GPU provider and the host. */
-import {realpathSync} from 'node:fs';
+import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {isatty} from 'node:tty';
@@ -19,6 +19,9 @@ import {createUsers} from '../host/accounts/users.js';
 import {createHost} from '../host/host.js';
 import {listenForInterruption} from '../host/job/interruption.js';
 import {sendSignal} from '../host/process/send-signal.js';
+import {refuseMessages} from '../host/notices/own-terminal.js';
+import {usualMachineFile} from '../config/files.js';
+import {lookUpCommand} from '../host/tool/command.js';
 import {findClosedPart} from '../security/safe-file.js';
 import {createPatientOutput, type PatientOutput} from '../host/patient-output.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
@@ -288,6 +291,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		remark(text) {
 			writeError(`${errors.takeRest()}${text}\n`);
 		},
+		refuseMessages: () => refuseMessages(1),
 		openPatientOutput: (failed) => createPatientOutput(1, failed),
 		progress(text) {
 			errors.write(`${text}\n`);
@@ -411,11 +415,16 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		},
 		sendSignal,
 		lineHistory: createLineHistory(context.locations.lineHistory),
+		closedMachineConfig: () =>
+			existsSync(usualMachineFile) && findClosedPart(usualMachineFile) !== undefined ? usualMachineFile : undefined,
 		closedProgram() {
 			const {execPath, argv, versions} = process;
 			const file = realpathSync(versions['bun'] === undefined ? argv[1]! : execPath);
 			const directory = path.dirname(path.dirname(file));
-			const part = findClosedPart(file);
+			// What other accounts type: the link to this program, which is often in another directory.
+			const typed = lookUpCommand('canhazgpu', process.env);
+			const needed = [file, execPath, ...(typed.kind === 'found' ? [typed.file] : [])];
+			const part = needed.map((each) => findClosedPart(each)).find((closed) => closed !== undefined);
 			return part === undefined ? undefined : {part, directory};
 		},
 		async readEnvironment() {

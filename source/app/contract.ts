@@ -132,6 +132,8 @@ export type App = {
 	readonly remark: (text: string) => void;
 	/** Prints on stderr without waiting for the reader, because a blocked stderr must not stop a request that waits in the queue. */
 	readonly progress: (text: string) => void;
+	/** Stops messages of other programs to the terminal, as `mesg n` does. Returns a function that allows them again. */
+	readonly refuseMessages: () => () => void;
 	/** Opens stdout for writes that never wait for the reader. `failed` gets the error when the reader has gone. */
 	readonly openPatientOutput: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly isTerminal: boolean;
@@ -218,6 +220,8 @@ export type App = {
 	readonly notify: (notice: Notice, signal?: AbortSignal) => Promise<readonly string[]>;
 	readonly loadNotices: () => Promise<Notices>;
 	/** Finds a file or directory of this program that other accounts cannot read. Returns it with the installation directory. */
+	/** Returns the config file of the machine if other accounts cannot read it. */
+	readonly closedMachineConfig: () => string | undefined;
 	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
 	/** Checks this process for things that most programs rely on, such as a home directory. Never rejects. */
 	readonly readEnvironment: () => Promise<EnvironmentFacts>;

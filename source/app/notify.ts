@@ -42,8 +42,11 @@ function preferencesFor(config: Config, audience: Audience): NoticePreferences {
 	return {events: get('notify.events')!, quiet: get('notify.quiet')};
 }
 
-const senderOf = (config: Config): Pick<ReminderSender, 'reachesAll' | 'own' | 'others'> => ({
-	reachesAll: targetsFor(config, 'others').some((target) => reachesOthers(target)),
+const senderOf = (config: Config, {account}: Host): Pick<ReminderSender, 'reachesAll' | 'own' | 'others'> => ({
+	// Only root can write to the terminals of other accounts.
+	reachesAll: targetsFor(config, 'others').some(
+		(target) => reachesOthers(target) || (target.kind === 'terminal' && isRoot(account)),
+	),
 	own: preferencesFor(config, 'own'),
 	others: preferencesFor(config, 'others'),
 });
@@ -181,7 +184,7 @@ function checkTargets(config: Config, host: Host): readonly TargetCheck[] {
 
 export const createNotices = (config: Config, host: Host): Notices => ({
 	get sender() {
-		return senderOf(config);
+		return senderOf(config, host);
 	},
 	get settings() {
 		return settingsOf(config);

@@ -175,6 +175,19 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	}
 }
 
+const existsElsewhere = (recorded: PoolRecord, remedy: string): CanhazgpuError =>
+	new CanhazgpuError('pool-exists', `This machine's GPU pool already exists elsewhere: in ${recordText(recorded)}`, {
+		hint: `Nothing was changed. ${remedy}`,
+	});
+
+/** Throws `pool-exists` if this machine has a pool for everyone, because the GPUs of a private pool could then be granted twice. */
+async function refuseSecondPool(context: Context, recorded: PoolRecord | undefined): Promise<void> {
+	const found = recorded ?? (await unannouncedPool(context));
+	if (found !== undefined) {
+		throw existsElsewhere(found, 'To create another pool and redirect everyone to it: sudo canhazgpu admin --force');
+	}
+}
+
 /** Chooses where `admin` creates the pool: the requested location, or else the current one, or else Redis. */
 async function newLocation(context: Context): Promise<NewLocation> {
 	const {locations} = context;
@@ -190,6 +203,7 @@ async function newLocation(context: Context): Promise<NewLocation> {
 				throw unrecordedPool(locations);
 			}
 
+			await refuseSecondPool(context, recorded);
 			return {store: await openPrivate(context, true), privateLabel: locations.privateLabel};
 		}
 
@@ -271,18 +285,21 @@ async function leaveFormer(
 	record: PoolRecord | undefined,
 	force: boolean,
 ): Promise<Former> {
+	// Before a private pool, this was already checked.
+	if (record === undefined) {
+		return {droppedLeases: 0};
+	}
+
 	const {locations} = context;
 	const recorded =
-		locations.facts().recorded ?? (record?.store === 'redis' ? undefined : await unannouncedPool(context));
-	if (recorded === undefined || (record !== undefined && isSameRecord(recorded, record))) {
+		locations.facts().recorded ?? (record.store === 'redis' ? undefined : await unannouncedPool(context));
+	if (recorded === undefined || isSameRecord(recorded, record)) {
 		return {droppedLeases: 0};
 	}
 
 	const movedFrom = recordText(recorded);
-	if (!force || record === undefined) {
-		throw new CanhazgpuError('pool-exists', `This machine's GPU pool already exists elsewhere: in ${movedFrom}`, {
-			hint: `Nothing was changed. ${record === undefined ? 'To create another pool and redirect everyone to it: sudo canhazgpu admin --force' : '--force creates another pool and redirects everyone to it.'}`,
-		});
+	if (!force) {
+		throw existsElsewhere(recorded, '--force creates another pool and redirects everyone to it.');
 	}
 
 	// This account cannot tell other users about the new pool, so their reservations in the previous pool stay.

@@ -128,6 +128,20 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	};
 }
 
+/** Whether the creation of the pool was interrupted, so that its file has no pool and nothing that a pool has left. */
+async function isUnfinished(store: Store): Promise<boolean> {
+	try {
+		const {pool, gpus, queue} = await store.read();
+		return pool === undefined && gpus.length === 0 && queue.length === 0;
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return false;
+		}
+
+		throw error;
+	}
+}
+
 /** Opens the store that holds the pool. `detect` is called only to create a private pool. */
 export async function openStore(
 	context: Context,
@@ -151,7 +165,13 @@ export async function openStore(
 		}
 
 		case 'private': {
-			return {store: await openPrivate(context, false), privateLabel: context.locations.privateLabel};
+			const store = await openPrivate(context, false);
+			if (canMakePrivate && (await isUnfinished(store))) {
+				await store.close();
+				return makePrivate(context, await detect());
+			}
+
+			return {store, privateLabel: context.locations.privateLabel};
 		}
 
 		case 'private-refused': {

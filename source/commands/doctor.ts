@@ -4,6 +4,7 @@ import {
 	judgeAccount,
 	judgeClock,
 	judgeKeeping,
+	judgeMachineConfig,
 	judgePolicy,
 	judgeProgram,
 	judgeRecords,
@@ -81,10 +82,18 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	return findings;
 }
 
-/** Checks whether other accounts can read this program. Needed only for root, because other accounts use root's installation. */
+/** Checks whether other accounts can read this program and its settings. Needed only for root, because other accounts use root's files. */
 function programFindings(app: App, {privateLabel}: OpenWorld): readonly Finding[] {
-	const closed = isRoot(app.host.account) && privateLabel === undefined ? app.closedProgram() : undefined;
-	return closed === undefined ? [] : [judgeProgram(closed)];
+	if (!isRoot(app.host.account) || privateLabel !== undefined) {
+		return [];
+	}
+
+	const program = app.closedProgram();
+	const config = app.closedMachineConfig();
+	return [
+		...(program === undefined ? [] : [judgeProgram(program)]),
+		...(config === undefined ? [] : [judgeMachineConfig(config)]),
+	];
 }
 
 async function isolationFinding(app: App, {config}: Input): Promise<Finding> {

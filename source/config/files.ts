@@ -48,6 +48,9 @@ const refuse = (file: string, problem: string, hint?: string, cause?: unknown): 
 /** Thrown to ignore a file. The message is the reason, in one line. */
 class PassedOver extends Error {}
 
+/** The machine's settings for all accounts. */
+export const usualMachineFile = '/etc/canhazgpu.yaml';
+
 /** The machine's settings that only root may read, such as URLs of notification services. */
 export const usualRootFile = '/etc/canhazgpu.root.yaml';
 
@@ -58,15 +61,17 @@ type ReadOptions = {
 	readonly judge?: (status: Stats) => undefined;
 	/** The name by which to open the file, if it differs from the name shown to the user. */
 	readonly openedAs?: string;
+	/** The hint for a file that this account may not read. */
+	readonly hintIfDenied?: string;
 };
 
 function readText(
 	file: string,
-	{followsLinks = true, takesStreams, judge, openedAs = file}: ReadOptions = {},
+	{followsLinks = true, takesStreams, judge, openedAs = file, hintIfDenied}: ReadOptions = {},
 ): FileText | undefined {
 	const read = readSafely(openedAs, {longestBytes, followsLinks, takesStreams, judge});
 	if (read.kind === 'refused') {
-		throw refuse(file, read.problem, undefined, read.cause);
+		throw refuse(file, read.problem, read.code === 'EACCES' ? hintIfDenied : undefined, read.cause);
 	}
 
 	if (read.kind === 'absent') {
@@ -137,6 +142,7 @@ function entryOf(file: string): Stats | undefined {
 /** Reads the machine's file. The file must belong to root, or to its directory's owner: in a user namespace, root's files have another owner. */
 function readMachineFile(file: string, mode = '644'): FileText | undefined {
 	return readText(file, {
+		hintIfDenied: `Ask the administrator of this machine to let everybody read it: sudo chmod ${mode} ${file}`,
 		judge(status) {
 			const hint = `Make it writable only by root: sudo chown root ${file} && sudo chmod ${mode} ${file}`;
 			if (status.uid !== 0 && status.uid !== statSync(path.dirname(file)).uid) {
@@ -265,7 +271,7 @@ export async function readConfigFiles({
 	named,
 	readsDirectory = true,
 	readsStreams = true,
-	machineFile = '/etc/canhazgpu.yaml',
+	machineFile = usualMachineFile,
 	rootFile = usualRootFile,
 }: ConfigLocations): Promise<FoundFiles> {
 	if (named !== undefined) {

@@ -245,7 +245,8 @@ export const settings = {
 	'gpu.timeout': setting(() => boundedDuration(1, 300)),
 	'memory.threshold': setting(() => integer(0, 10_000_000), 1024),
 	'slurm.shard-memory': setting(shareSize),
-	'pool.directory': setting(() => text('the path of a directory'), '/var/lib/canhazgpu'),
+	// A relative path would name another pool in each working directory.
+	'pool.directory': setting(() => absolutePath('the absolute path of a directory'), '/var/lib/canhazgpu'),
 	remote_hosts: setting(() => v.array(remoteHost(), 'a list of host names'), []),
 	'admin.gpus': setting(() => integer(1, mostGpus)),
 	'admin.provider': setting(() => choice(providerNames)),

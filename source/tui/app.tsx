@@ -62,7 +62,7 @@ function Monitor(properties: Properties): ReactElement {
 	const {world, store, ports, waits, mouse, modes, quit, broken} = properties;
 	const {refresh, changeInterval} = useLiveData(properties);
 	useTerminalSize();
-	const {suspend, lendTerminal} = useSuspend(modes);
+	const {suspend, lendTerminal, repaint} = useSuspend(modes);
 	const {stdout} = useStdout();
 	const targets = useMemo(createMouseTargets, []);
 	const controller = useMemo(() => {
@@ -81,8 +81,27 @@ function Monitor(properties: Properties): ReactElement {
 			lendTerminal,
 			writeTerminal,
 		});
-		return createController(store, runner, {quit, suspend, refresh, broken}, targets);
-	}, [world, store, ports, waits, refresh, changeInterval, suspend, lendTerminal, quit, broken, stdout, targets]);
+		const refreshAll = (): void => {
+			refresh();
+			repaint();
+		};
+
+		return createController(store, runner, {quit, suspend, refresh: refreshAll, broken}, targets);
+	}, [
+		world,
+		store,
+		ports,
+		waits,
+		refresh,
+		changeInterval,
+		suspend,
+		lendTerminal,
+		repaint,
+		quit,
+		broken,
+		stdout,
+		targets,
+	]);
 	const isMouseOn = useMonitor((state) => state.isMouseOn === true);
 	useEffect(() => {
 		modes.setMouse(isMouseOn);

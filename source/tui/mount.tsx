@@ -133,7 +133,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		return !output.isStalled();
 	};
 
-	const modes = createTerminalModes(write);
+	const modes = createTerminalModes(write, options.refuseMessages);
 	modes.take();
 	const instance = render(
 		<App

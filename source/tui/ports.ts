@@ -191,6 +191,8 @@ export type MonitorOptions = {
 	readonly formatTime?: (seconds: number) => string;
 	/** Opens the terminal for writes that never wait for the reader. Returns undefined if that is not possible. */
 	readonly openOutput?: (failed: (error: unknown) => void) => PatientOutput | undefined;
+	/** Stops messages of other programs to the terminal, which would spoil the screen. Returns a function that allows them again. */
+	readonly refuseMessages?: () => () => void;
 	readonly stdout?: NodeJS.WriteStream;
 	readonly stdin?: NodeJS.ReadStream;
 	readonly stderr?: NodeJS.WriteStream;

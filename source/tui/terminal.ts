@@ -17,16 +17,24 @@ export type TerminalModes = {
 	readonly setMouse: (isOn: boolean) => void;
 };
 
-export function createTerminalModes(write: (text: string) => unknown): TerminalModes {
+/** @param refuseMessages - Stops messages of other programs to the terminal, and returns a function that allows them again. */
+export function createTerminalModes(
+	write: (text: string) => unknown,
+	refuseMessages: () => () => void = () => () => undefined,
+): TerminalModes {
 	let isTaken = false;
 	let isMouseOn = false;
+	let allowMessages: (() => void) | undefined;
 	return {
 		take() {
 			isTaken = true;
+			allowMessages ??= refuseMessages();
 			write(isMouseOn ? stopWrapping + takeMouse : stopWrapping);
 		},
 		leave() {
 			isTaken = false;
+			allowMessages?.();
+			allowMessages = undefined;
 			write(isMouseOn ? leaveMouse + wrapAgain : wrapAgain);
 		},
 		setMouse(isOn) {

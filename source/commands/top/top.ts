@@ -117,6 +117,7 @@ export const top: Command = {
 				otherHosts: others,
 				hasNoPool,
 				openOutput: app.openPatientOutput,
+				refuseMessages: app.refuseMessages,
 				ports: {
 					hosts: hostsPort,
 					jobs: {

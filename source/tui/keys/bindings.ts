@@ -163,7 +163,12 @@ export const panelBindings: readonly Binding[] = [
 		help: ['Panels', 'back to the GPUs'],
 		footer: ['Esc', 'Back'],
 	},
-	{modes: panelNames, keys: ['ctrl-r'], intent: 'refresh', help: ['Monitor', 'refresh now']},
+	{
+		modes: panelNames,
+		keys: ['ctrl-r'],
+		intent: 'refresh',
+		help: ['Monitor', 'refresh now and draw the whole screen again'],
+	},
 	{modes: panelNames, keys: ['ctrl-z'], intent: 'suspend', help: ['Monitor', 'suspend (fg resumes)']},
 	{modes: panelNames, keys: ['?', 'h'], intent: 'open-help', help: ['Monitor', 'this help'], footer: ['?', 'Help']},
 	...keysOf(commands.end),

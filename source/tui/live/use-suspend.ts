@@ -94,12 +94,16 @@ export function useSuspend(modes: TerminalModes) {
 					await sleep(50);
 				});
 			},
+			/** Draws the whole screen again, because another program may have written to the terminal. */
+			repaint() {
+				void whileSuspended(async () => undefined);
+			},
 			lendTerminal: async (work: () => Promise<void>): Promise<void> =>
 				lend(async () => {
 					await stopReading();
 					await withoutInterrupts(work);
 				}),
 		}),
-		[lend],
+		[lend, whileSuspended],
 	);
 }

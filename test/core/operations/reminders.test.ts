@@ -12,7 +12,7 @@ import {createTestWorld, person} from '../../_helpers/world.js';
 const hour = 3600;
 const alice = person('alice');
 const own: ReminderSender = {account: 'alice', uid: 1000, reachesAll: false};
-const root: ReminderSender = {account: 'root', uid: 0, reachesAll: false};
+const root: ReminderSender = {account: 'root', uid: 0, reachesAll: true};
 const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
 const strangerWithWebhook: ReminderSender = {...stranger, reachesAll: true};
 

@@ -1,6 +1,5 @@
 import type {Plan} from '../../model/plan.js';
 import type {Requester, ReturnNote} from '../../model/types.js';
-import {isRoot} from '../leases/ownership.js';
 import {timeToSend, usualPreferences, type NoticePreferences} from './events.js';
 
 /** How long only the account's own processes may send a notice that is due, because only they know the targets that the account chose. */
@@ -39,7 +38,7 @@ export type Reminder = {
 };
 
 export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
-	/** Whether this process can send reminders to all accounts, and not only to its own. */
+	/** Whether this process has a target with which it reaches all accounts, and not only its own. */
 	readonly reachesAll: boolean;
 	readonly own?: NoticePreferences;
 	readonly others?: NoticePreferences;
@@ -65,7 +64,5 @@ export function dueTime(
 		return timeToSend(kind, {due, ...moment}, own);
 	}
 
-	return isRoot(sender) || sender.reachesAll
-		? timeToSend(kind, {due: due + ownersFirstSeconds, ...moment}, others)
-		: undefined;
+	return sender.reachesAll ? timeToSend(kind, {due: due + ownersFirstSeconds, ...moment}, others) : undefined;
 }

@@ -111,6 +111,15 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 			: 'Install a copy for everybody: canhazgpu help setup',
 	);
 
+/** `file` is the config file of the machine, if other accounts cannot read it. */
+export const judgeMachineConfig = (file: string): Finding =>
+	finding(
+		'permissions',
+		'error',
+		`Other accounts cannot read ${file}, so every command of theirs fails`,
+		`Let everybody read it: chmod 644 ${file}. Settings that only root may know belong into /etc/canhazgpu.root.yaml`,
+	);
+
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
@@ -130,7 +139,8 @@ export const unreadableDrains = (
 const removeRecord = (index: number, {kind, shell}: Pick<Store, 'kind' | 'shell'>): string =>
 	kind === 'redis'
 		? moveAway(shell, `canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
-		: `Remove that record alone: ${shell} "DELETE FROM gpus WHERE gpu = ${index}"`;
+		: // Sqlite3 deletes the journal of the pool when it ends, and without a journal nobody but its owner can open the pool.
+			`Remove that record alone, as its owner: ${shell} "DELETE FROM gpus WHERE gpu = ${index}" && canhazgpu status`;
 
 /** Reports the policy, and any part of it that is not in effect. Keys of later versions are harmless. */
 export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding[] => {

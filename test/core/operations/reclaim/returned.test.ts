@@ -9,7 +9,7 @@ import {hour, minute, createIdleBox} from './_idle.js';
 
 const always = {'idle.after': '30m', 'idle.when': 'always'} as const;
 const own: ReminderSender = {account: 'alice', uid: 1000, reachesAll: false};
-const root: ReminderSender = {account: 'root', uid: 0, reachesAll: false};
+const root: ReminderSender = {account: 'root', uid: 0, reachesAll: true};
 const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
 
 /** A pool whose idle reservation of alice has just gone back, after a warning that she got. */
