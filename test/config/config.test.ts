@@ -47,6 +47,12 @@ test('redis.socket must be an absolute path, because admin records it for all wo
 	);
 });
 
+test('pool.directory must be an absolute path, because a relative path is another pool in each working directory', async () => {
+	await expect(
+		loadConfig({flags: noFlags, environment: {CANHAZGPU_POOL_DIRECTORY: 'pools'}, file: write('a.yaml', '')}),
+	).rejects.toThrow('CANHAZGPU_POOL_DIRECTORY must be the absolute path of a directory, not "pools"');
+});
+
 test('every flag that overrides a setting names an existing setting', async () => {
 	for (const load of Object.values(commands)) {
 		const command = await load();

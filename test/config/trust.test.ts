@@ -3,6 +3,7 @@ import {execFileSync} from 'node:child_process';
 import {
 	chmodSync,
 	chownSync,
+	copyFileSync,
 	mkdirSync,
 	readdirSync,
 	readFileSync,
@@ -325,6 +326,30 @@ describe.runIf(isRoot)('the config file for all users', () => {
 			exitCode: 2,
 			message: `Cannot read the config file ${file}: ${problem}`,
 		});
+	});
+
+	slowTest('that others cannot read is named by doctor for root, and their errors say who can help', async () => {
+		const {environment} = createPlace(alice);
+		const etc = makeDirectory(path.join(directoryOf(root), 'etc'), root);
+		for (const name of ['passwd', 'group', 'nsswitch.conf']) {
+			copyFileSync(path.join('/etc', name), path.join(etc, name));
+		}
+
+		writeAs(path.join(etc, 'canhazgpu.yaml'), 'run: {note: x}', root, 0o600);
+		expect(await runAs(alice, ['status'], {cwd: '/', environment, etc})).toEqual({
+			exitCode: 2,
+			stdout: '',
+			stderr:
+				'Error: Cannot read the config file /etc/canhazgpu.yaml: permission denied\nAsk the administrator of this machine to let everybody read it: sudo chmod 644 /etc/canhazgpu.yaml\n',
+		});
+		const own = {...environment, CANHAZGPU_REDIS_PORT: '', CANHAZGPU_POOL_DIRECTORY: path.join(etc, 'pool')};
+		await runAs(root, ['admin', '--store', 'embedded', '--gpus', '1', '--provider', 'fake'], {
+			cwd: '/',
+			environment: own,
+			etc,
+		});
+		const {stdout} = await runAs(root, ['doctor'], {cwd: '/', environment: own, etc});
+		expect(stdout).toContain('Other accounts cannot read /etc/canhazgpu.yaml, so every command of theirs fails');
 	});
 
 	test('is read if only root can change the file', async () => {

@@ -24,7 +24,8 @@ export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | un
 	ruledTable(
 		['KEY', 'VALUE', 'DEFAULT', 'SET BY', 'WHAT IT DOES'],
 		policyRows(snapshot).map(({key, value, fallback, summary, setting, problem, effect}) => [
-			harmless(key),
+			// A cut key could not be copied, and two keys of one account could look the same.
+			sanitize(key),
 			problem === undefined ? harmless(value) : {text: `${harmless(value)} (!)`, paint: paint.error},
 			fallback ?? '-',
 			setting === undefined
@@ -59,7 +60,7 @@ const defaultOf = (key: string): string | undefined => definitionOf(key)?.fallba
 
 /** @param isUnknown - Whether the former value is unknown. */
 function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): string {
-	const name = harmless(key);
+	const name = sanitize(key);
 	if (value !== undefined) {
 		const was = before === undefined ? `${defaultOf(key)} by default` : harmless(before);
 		return `Set ${name}=${harmless(value)}${isUnknown ? '' : `, which was ${was}`}`;
@@ -79,7 +80,7 @@ export function policyChangesText(asked: readonly PolicyChange[], changed: reado
 	const same = asked
 		.filter(({key}) => key !== 'all' && changed.every((each) => each.key !== key))
 		.map(({key, value}) =>
-			value === undefined ? `${harmless(key)} was not set` : `${harmless(key)} is already ${harmless(value)}`,
+			value === undefined ? `${sanitize(key)} was not set` : `${sanitize(key)} is already ${harmless(value)}`,
 		);
 	const isReplaced = changed.some(({key}) => key === 'all');
 	const lines = [...changed.map((each) => changeText(each, isReplaced)), ...same];

@@ -1,4 +1,5 @@
 /** The keys of the panel of jobs. `x` cancels jobs, `R` starts them again, and `l` shows the output of a job. */
+import type {ReactElement} from 'react';
 import {isRoot} from '../../core/rules/leases/ownership.js';
 import type {JobRow} from '../../core/rules/jobs/rows.js';
 import {isOver} from '../../core/rules/jobs/start.js';
@@ -12,6 +13,7 @@ import {complaintText} from '../state/messages.js';
 import type {KeyHint} from '../state/modes.js';
 import type {State} from '../state/state.js';
 import {noRowIn} from '../state/table/table.js';
+import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 import {openLiveOutput} from './command-line.js';
 import {
@@ -80,6 +82,17 @@ async function runLine(context: EffectContext, line: string, meanwhile: string):
 	return {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines};
 }
 
+function ListedJob({job: {id, state, account, command: line}}: {readonly job: JobRow}): ReactElement {
+	const own = useMonitor(({settings}) => settings.requester.account);
+	const owner = account === own ? '' : ` of ${sanitize(account)}`;
+	return (
+		<Label tone="dim">
+			{sanitize(id)}
+			{owner} {state}: {shorten(sanitize(line), 60)}
+		</Label>
+	);
+}
+
 function defineJobCommand(command: JobCommand): MonitorCommand {
 	const {word, title, keys, problemOf, questionOf, warningOf, meanwhileOf} = command;
 	const name = `${word}-job`;
@@ -106,10 +119,8 @@ function defineJobCommand(command: JobCommand): MonitorCommand {
 				warning={warningOf?.(jobs)}
 				isBusy={isBusy}
 			>
-				{jobs.slice(0, mostListed).map(({id, state, command: line}) => (
-					<Label key={id} tone="dim">
-						{sanitize(id)} {state}: {shorten(sanitize(line), 60)}
-					</Label>
+				{jobs.slice(0, mostListed).map((job) => (
+					<ListedJob key={job.id} job={job} />
 				))}
 				{jobs.length > mostListed ? <Label tone="dim">and {jobs.length - mostListed} more</Label> : undefined}
 			</Confirm>

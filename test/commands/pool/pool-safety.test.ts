@@ -63,6 +63,9 @@ test.runIf(canBeOthers)('admin of an ordinary account makes no private pool if a
 			stderr: `Error: This machine's GPU pool already exists elsewhere: in ${accounts.poolDirectory}\nNothing was changed. To create another pool and redirect everyone to it: sudo canhazgpu admin --force\n`,
 		});
 	}
+
+	const files = readdirSync(accounts.homeOf(alice), {recursive: true, encoding: 'utf8'});
+	expect(files.filter((name) => name.endsWith('pool.sqlite'))).toEqual([]);
 });
 
 /** Creates a pool like earlier versions did, in a world-writable directory. */

@@ -1,4 +1,7 @@
 /** The built program on a real terminal, as a user sees it. */
+import {readdirSync} from 'node:fs';
+import path from 'node:path';
+import {DatabaseSync} from 'node:sqlite';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
@@ -21,6 +24,24 @@ async function hasOwnPool(): Promise<boolean> {
 		client.disconnect();
 	}
 }
+
+test('top finishes a private pool whose creation was killed', async (context) => {
+	context.skip(await hasOwnPool(), 'This machine has a GPU pool, and a first run would show that');
+	const box = createBox();
+	context.onTestFinished(() => {
+		box.remove();
+	});
+	const first = startTop(box);
+	await first.waitFor(isShown(8));
+	first.write('q');
+	await first.exit;
+	const file = readdirSync(box.home, {recursive: true, encoding: 'utf8'}).find((name) => name.endsWith('pool.sqlite'))!;
+	const database = new DatabaseSync(path.join(box.home, file));
+	database.exec('DELETE FROM pool; DELETE FROM gpus');
+	database.close();
+	expect((await box.run('status')).stderr).toContain('There is no GPU pool');
+	await startTop(box).waitFor(isShown(8));
+});
 
 test('the first start of top without a pool shows simulated GPUs, runs commands and leaves no trace', async (context) => {
 	context.skip(await hasOwnPool(), 'This machine has a GPU pool, and a first run would show that');
