@@ -6,7 +6,7 @@ import {statusRows} from '../../source/core/rules/pool/status.js';
 import {queueRows} from '../../source/core/rules/queue/queue-rows.js';
 import {createEncoder} from '../../source/web/api/live-json.js';
 import {contextOf, gpuJson, waitersJson} from '../../source/web/api/status-json.js';
-import {ownLeaseOn} from '../../source/web/page/act/ownership.js';
+import {ownLeasesOn} from '../../source/web/page/act/ownership.js';
 import {idleText} from '../../source/web/page/text.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
@@ -58,7 +58,7 @@ test('cards show parked GPUs, and GPUs beyond a limit, for which Keep is not off
 	expect(second).toMatchObject({beyond_limit: true, reclaim_at: '2027-01-15T08:10:00Z', parked_since: undefined});
 	expect(idleText(first!, now * 1000)).toMatch(/^parked since \d\d:\d\d$/v);
 	expect(idleText(second!, now * 1000)).toMatch(/^beyond its limit, goes back at \d\d:\d\d$/v);
-	expect(ownLeaseOn(second!, [first!, second!], 'ada')).toMatchObject({leaseId: 'b', goesBack: false});
+	expect(ownLeasesOn(second!, [first!, second!], 'ada')).toMatchObject([{leaseId: 'b', goesBack: false}]);
 });
 
 test('the queue says when an idle reservation goes back before its end', async () => {

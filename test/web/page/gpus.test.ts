@@ -1,8 +1,10 @@
-/** Pure rules of the page: filtering and grouping GPUs, and shell commands for them. */
+/** Pure rules of the page: filtering and grouping GPUs, own reservations, and shell commands for GPUs. */
 import {execFileSync} from 'node:child_process';
 import process from 'node:process';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
+import {askExtend, askRelease} from '../../../source/web/page/act/dialogs.js';
+import {ownLeasesOn} from '../../../source/web/page/act/ownership.js';
 import type {Gpu} from '../../../source/web/page/fields.js';
 import {shellCommands} from '../../../source/web/page/gpu/commands.js';
 import {groupsOf} from '../../../source/web/page/gpus/groups.js';
@@ -205,4 +207,44 @@ test('timeText is empty for a shared GPU, and omits unknown times of a reservati
 	expect(timeText({...gpu, ...start, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('for 1h 00m · 30m left');
 	expect(timeText({...gpu, ...start, is_suspended: true}, nowMs)).toBe('for 1h 00m · suspended');
 	expect(timeText({...gpu, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('30m left');
+});
+
+test('ownLeasesOn returns every own reservation on a shared or split GPU, and its dialogs name its part', () => {
+	const gpu = (index: number, ...shares: ReadonlyArray<Readonly<Record<string, unknown>>>): Gpu => ({
+		gpu_id: index,
+		state: 'in-use',
+		shares: shares.map((share) => ({expiry_time: '2026-05-01T12:30:00Z', ...share})) as unknown as Gpu['shares'],
+	});
+	const gpus = [
+		gpu(0, {user: 'ada', lease_id: 'a', memory_mb: 8192, note: 'idle'}, {user: 'bob', lease_id: 'b', memory_mb: 8192}),
+		gpu(
+			1,
+			{user: 'ada', lease_id: 'a', memory_mb: 8192, note: 'idle'},
+			{user: 'ada', lease_id: 'c', memory_mb: 20_480},
+		),
+		gpu(
+			2,
+			{user: 'ada', lease_id: 'd', mig_instance: {instance: 0, profile: '1g.10gb'}},
+			{user: 'ada', lease_id: 'e', mig_instance: {instance: 1, profile: '1g.10gb'}},
+			{user: 'ada', lease_id: 'e', mig_instance: {instance: 2, profile: '1g.10gb'}},
+		),
+	];
+	const titles = gpus.map((each) =>
+		ownLeasesOn(each, gpus, 'ada').map((lease) =>
+			[lease.leaseId, askExtend(lease).title, askRelease(lease, false).title]
+				.join(': ')
+				.replaceAll(/[\u{2068}\u{2069}]/gv, ''),
+		),
+	);
+	expect(titles).toEqual([
+		['a: Extend GPUs 0,1 (8G, idle): Release GPU 0 (8G, idle)'],
+		['a: Extend GPUs 0,1 (8G, idle): Release GPU 1 (8G, idle)', 'c: Extend GPU 1 (20G): Release GPU 1 (20G)'],
+		[
+			'd: Extend GPU 2 (2:0 1g.10gb): Release GPU 2 (2:0 1g.10gb)',
+			'e: Extend GPU 2 (2:1 1g.10gb, 2:2 1g.10gb): Release GPU 2 (2:1 1g.10gb, 2:2 1g.10gb)',
+		],
+	]);
+	// The end distinguishes shares of the same size without notes.
+	const [first] = ownLeasesOn(gpus[1]!, gpus, 'ada');
+	expect(askRelease(first!, false).about[0]).toMatch(/^It ends /v);
 });

@@ -14,6 +14,7 @@ describe.skipIf(chromiumProgram === undefined)('the list of GPUs in Chromium', (
 		box = await createEmbeddedBox(18);
 		await box.run(['reserve', '--gpu-ids', '1,2,3', '--user', 'zoe', '--note', 'eval 70B']);
 		await box.run(['reserve', '--gpu-ids', '9', '--user', 'yann']);
+		await box.run(['reserve', '--gpu-ids', '12', '--user', 'u'.repeat(60)]);
 		web = await startWeb(box);
 	});
 
@@ -70,9 +71,12 @@ describe.skipIf(chromiumProgram === undefined)('the list of GPUs in Chromium', (
 		await expect.poll(() => page.url()).toContain('mine=');
 		await page.reload();
 		await expect.poll(async () => rows.count()).toBe(1);
-		await page.goto(`${web.url}#/gpus?filter=&group=user`);
-		await page.locator('.group-name', {hasText: 'zoe'}).waitFor();
-		await expectFits(page, 'rows');
+		for (const group of ['job', 'user']) {
+			await page.goto(`${web.url}#/gpus?filter=&group=${group}`);
+			await page.locator('.group-name', {hasText: 'u'.repeat(60)}).waitFor();
+			await expectFits(page, `rows by ${group}`);
+		}
+
 		expect(problems).toEqual([]);
 	});
 

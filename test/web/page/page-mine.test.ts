@@ -264,14 +264,17 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await page.keyboard.press('Escape');
 		await expect.poll(async () => cardOf(page, 2).textContent()).toMatch(/8G, \S+ 20G/v);
 
-		// If an account has two shares on one GPU, the page and its command release the shown one.
-		await cardOf(page, 2).getByRole('button', {name: 'Release GPU 2'}).click();
+		// If an account has two shares on one GPU, each has buttons of its own.
+		await expect.poll(async () => cardOf(page, 2).getByRole('button', {name: 'Extend GPU 2'}).count()).toBe(2);
+		expect(await cardOf(page, 2).locator('.act-part').allTextContents()).toEqual(['8G', '20G']);
+		await cardOf(page, 2).getByRole('button', {name: 'Release GPU 2 (20G)'}).click();
+		await dialog.getByRole('heading', {name: 'Release GPU 2 (20G)'}).waitFor();
 		const release = (await command())!;
 		expect(release).toMatch(/^canhazgpu release --gpu-ids 2 --lease \S+$/v);
 		expect((await own.run(release.split(' ').slice(1), environment)).exitCode).toBe(0);
 		await page.keyboard.press('Escape');
 		await expect.poll(async () => cardOf(page, 2).textContent()).not.toMatch(/8G, \S+ 20G/v);
-		await cardOf(page, 2).getByRole('button', {name: 'Release GPU 2'}).click();
+		await cardOf(page, 2).getByRole('button', {name: 'Release GPU 2 (8G)'}).click();
 		expect(await command()).toBe('canhazgpu release --gpu-ids 2');
 		await dialog.getByRole('button', {name: 'Release', exact: true}).click();
 		await doneOf(page).getByText('Released GPU 2').waitFor();

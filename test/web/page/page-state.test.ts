@@ -15,24 +15,67 @@ function gpu(index: number, parts: Partial<GpuJson> = {}): GpuJson {
 	return row as GpuJson;
 }
 
-const message = (parts: Partial<LiveJson>): LiveJson => ({now_ms: 1_000_000, gpu_count: 2, gpus: [], ...parts});
+const nowMs = 1_000_000;
+
+const message = (parts: Partial<LiveJson>): LiveJson => ({now_ms: nowMs, gpu_count: 2, gpus: [], ...parts});
 
 const known: PageState = withLive(firstState, message({gpus: [gpu(1), gpu(0)], queue: []}), true);
 
 test('the first message of the server shows all GPUs in order and announces nothing to screen readers', () => {
 	expect(known.gpus.map(({gpu_id: index}) => index)).toEqual([0, 1]);
-	expect(changesBetween(firstState, known, true).words).toEqual([]);
+	expect(changesBetween(firstState, known, true, nowMs).words).toEqual([]);
 });
 
 test('a new holder or a changed queue is announced to screen readers, but a new reading is not', () => {
 	const taken = gpu(1, {state: 'in-use', user: 'ada'});
 	const state = withLive(known, message({gpus: [gpu(0, {utilization: 50}), taken]}), false);
-	expect(changesBetween(known, state, false)).toEqual({words: ['GPU 1: Reserved, ada'], concernReports: true});
+	expect(changesBetween(known, state, false, nowMs)).toEqual({words: ['GPU 1: Reserved, ada'], concernReports: true});
 	expect([state.gpus[0]!.utilization, state.gpus[1]!.user]).toEqual([50, 'ada']);
 	const queue = [{id: 'a'}] as unknown as LiveJson['queue'];
-	expect(changesBetween(state, withLive(state, message({queue}), false), false).words).toEqual(['1 in the queue']);
+	expect(changesBetween(state, withLive(state, message({queue}), false), false, nowMs).words).toEqual([
+		'1 in the queue',
+	]);
 	const read = withLive(state, message({gpus: [gpu(0, {utilization: 60})]}), false);
-	expect(changesBetween(state, read, false)).toEqual({words: [], concernReports: false});
+	expect(changesBetween(state, read, false, nowMs)).toEqual({words: [], concernReports: false});
+});
+
+test('failures, new warnings and GPUs that are about to go back are announced to screen readers once', () => {
+	const about = {has_pool: true} as unknown as LiveJson['about'];
+	const isRead = {live: true};
+	const state = withLive(known, message({about, store: isRead, scan: isRead, warnings: ['old driver']}), true);
+	const said = (before: PageState, parts: Partial<LiveJson>) => {
+		const after = withLive(before, message(parts), false);
+		return {after, ...changesBetween(before, after, false, nowMs)};
+	};
+
+	expect(changesBetween(firstState, state, true, nowMs).words).toEqual([]);
+	const away = said(state, {
+		store: {live: false, reason: 'Cannot reach Redis', since_ms: nowMs},
+		scan: {live: false, reason: 'nvidia-smi hangs', since_ms: nowMs},
+	});
+	expect(away).toMatchObject({
+		words: [
+			'The values are no longer updated: Cannot reach Redis',
+			'There are no new readings of the GPUs: nvidia-smi hangs',
+		],
+		concernReports: false,
+	});
+	// Another reason for the same failure is only shown.
+	const still = said(away.after, {store: {live: false, reason: 'Redis is loading', since_ms: nowMs}});
+	expect(still.words).toEqual([]);
+	expect(said(still.after, {store: isRead, scan: isRead})).toMatchObject({
+		words: ['The values are updated again', 'The GPUs are read again'],
+		concernReports: true,
+	});
+	const returned = 'your reservation of GPU 1 was idle and went back to the pool';
+	expect(said(state, {warnings: [returned, 'old driver'], gpus: [gpu(1, {state: 'in-use'})]}).words).toEqual([
+		`Warning: ${returned}`,
+		'GPU 1: Reserved',
+	]);
+	const reclaim = {reclaim_at: new Date(nowMs + 300_000).toISOString()};
+	const warned = said(state, {gpus: [gpu(0, reclaim)]});
+	expect(warned.words).toEqual([expect.stringMatching(/^GPU 0: goes back at \d\d:\d\d$/v)]);
+	expect(said(warned.after, {gpus: [gpu(0, {...reclaim, utilization: 1})]}).words).toEqual([]);
 });
 
 test('withLive removes the GPUs that a smaller pool no longer has, and keeps warnings that a message omits', () => {

@@ -178,7 +178,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 		expect(problems).toEqual([]);
 	});
 
-	test('shows the age of its values while Redis is down, then recovers', async () => {
+	test('shows and announces that its values are old while Redis is down, then recovers', async () => {
 		const redis = await startRedis({isDurable: true});
 		onTestFinished(async () => redis.stop());
 		const box = await freshRedisBox(redis.port, 2);
@@ -187,6 +187,12 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 			await web.end('SIGKILL');
 		});
 		const {page} = await openPage(browser, web.url);
+		await page.evaluate(`
+			window.announced = [];
+			const announcer = document.querySelector('#announcer');
+			new MutationObserver(() => announced.push(announcer.textContent)).observe(announcer, {subtree: true, childList: true, characterData: true});
+		`);
+		const announced = async () => page.evaluate<string>(String.raw`announced.join('\n')`);
 		await redis.kill();
 		await page
 			.locator('#banners [data-kind="store"]', {
@@ -199,6 +205,8 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 			})
 			.waitFor();
 		await page.locator('#pill-text', {hasText: /Stale \d+s/v}).waitFor();
+		await expect.poll(announced).toContain('The values are no longer updated: Cannot reach Redis');
+		await expect.poll(announced).toContain('There are no new readings of the GPUs: ');
 		// Old values are paler than live ones, in either layout.
 		for (const list of ['cards', 'rows']) {
 			await page.evaluate(`location.hash = '#/gpus?as=${list}'`);
@@ -211,6 +219,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 		await redis.restart();
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		await page.locator('#banners [data-kind="store"]').waitFor({state: 'detached'});
+		await expect.poll(announced).toContain('The values are updated again');
 		await box.run('reserve --gpu-ids 1');
 		await cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor();
 	});

@@ -11,10 +11,11 @@ import {
 	askRelease,
 	askReserve,
 	askRetryJob,
+	namedPart,
 	type Offer,
 	type Question,
 } from './dialogs.js';
-import {ownLeaseOn, type OwnLease} from './ownership.js';
+import {ownLeasesOn, type OwnLease} from './ownership.js';
 
 type ButtonProps = {
 	readonly words: string;
@@ -47,56 +48,57 @@ const canReserve = (
 export const slotsOf = (context: () => ActContext) => ({
 	Gpu({gpu}: {readonly gpu: Gpu}) {
 		const {gpus, account, offer, ask} = context();
-		const lease = ownLeaseOn(gpu, gpus, account);
 		// The drawn lease may be outdated. If the GPU still has that lease, its newest version is used.
-		const latest = (shown: OwnLease): OwnLease => {
-			const now = ownLeaseOn(gpu, context().gpus, account);
-			return now?.leaseId === shown.leaseId ? now : shown;
-		};
-
-		const about = `GPU ${gpu.gpu_id}`;
+		const latest = (shown: OwnLease): OwnLease =>
+			ownLeasesOn(gpu, context().gpus, account).find(({leaseId}) => leaseId === shown.leaseId) ?? shown;
 		const {keepTime} = offer;
 		return (
-			<div class="act-row">
+			<>
 				{canReserve(gpu, offer) && (
-					<Button
-						words="Reserve"
-						about={about}
-						pressed={() => {
-							ask(askReserve(gpu.gpu_id, offer));
-						}}
-					/>
-				)}
-				{lease !== undefined && (
-					<>
-						{lease.goesBack && keepTime !== undefined && (
-							<Button
-								words="Keep"
-								about={about}
-								pressed={() => {
-									ask(askKeep(latest(lease), keepTime));
-								}}
-							/>
-						)}
-						{!lease.isJob && (
-							<Button
-								words="Extend"
-								about={about}
-								pressed={() => {
-									ask(askExtend(latest(lease)));
-								}}
-							/>
-						)}
+					<div class="act-row">
 						<Button
-							words="Release"
-							about={about}
+							words="Reserve"
+							about={`GPU ${gpu.gpu_id}`}
 							pressed={() => {
-								ask(askRelease(latest(lease), offer.lacks?.has('partial-release') === true));
+								ask(askReserve(gpu.gpu_id, offer));
 							}}
 						/>
-					</>
+					</div>
 				)}
-			</div>
+				{ownLeasesOn(gpu, gpus, account).map((lease) => {
+					const about = namedPart([gpu.gpu_id], lease.part);
+					return (
+						<div key={lease.leaseId} class="act-row">
+							{lease.part !== '' && <span class="act-part">{lease.part}</span>}
+							{lease.goesBack && keepTime !== undefined && (
+								<Button
+									words="Keep"
+									about={about}
+									pressed={() => {
+										ask(askKeep(latest(lease), keepTime));
+									}}
+								/>
+							)}
+							{!lease.isJob && (
+								<Button
+									words="Extend"
+									about={about}
+									pressed={() => {
+										ask(askExtend(latest(lease)));
+									}}
+								/>
+							)}
+							<Button
+								words="Release"
+								about={about}
+								pressed={() => {
+									ask(askRelease(latest(lease), offer.lacks?.has('partial-release') === true));
+								}}
+							/>
+						</div>
+					);
+				})}
+			</>
 		);
 	},
 	Waiter({waiter}: {readonly waiter: Waiter}) {

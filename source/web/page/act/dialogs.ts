@@ -98,13 +98,21 @@ export function askReserve(gpu: number | undefined, offer: Offer): Question {
 	};
 }
 
+/** Returns the GPUs of a reservation and, in parentheses, its part of them: `GPU 2 (8G, train)`. */
+export const namedPart = (gpus: readonly number[], part: string): string =>
+	part === '' ? gpuList(gpus) : `${gpuList(gpus)} (${part})`;
+
+/** Says when a reservation ends, which may be all that distinguishes it from another one on the same GPU. */
+const endWords = ({expiryTime}: OwnLease): readonly string[] =>
+	expiryTime === undefined ? [] : [`It ends ${dateText(expiryTime)}.`];
+
 const leaseFlags = ({leaseId, isAmongOwn}: OwnLease): readonly string[] => (isAmongOwn ? ['--lease', leaseId] : []);
 
 export function askExtend(lease: OwnLease): Question {
-	const {leaseId, gpus, expiryTime} = lease;
+	const {leaseId, gpus, parts} = lease;
 	return {
-		title: `Extend ${gpuList(gpus)}`,
-		about: expiryTime === undefined ? [] : [`It ends ${dateText(expiryTime)}.`],
+		title: `Extend ${namedPart(gpus, parts)}`,
+		about: endWords(lease),
 		fields: [{name: 'duration', label: 'Longer by', kind: 'duration', hint: '30m, 2h, 1d, 1h30m', preset: '2h'}],
 		submit: 'Extend',
 		act: 'extend',
@@ -116,9 +124,9 @@ export function askExtend(lease: OwnLease): Question {
 
 /** @param keepTime - The time that the dialog offers, such as `2h`. The server offers only a time that its policy allows. */
 export function askKeep(lease: OwnLease, keepTime: string): Question {
-	const {leaseId, gpus} = lease;
+	const {leaseId, gpus, parts} = lease;
 	return {
-		title: `Keep ${gpuList(gpus)}`,
+		title: `Keep ${namedPart(gpus, parts)}`,
 		about: ['The reservation stays for this time even if it is idle. If it would end earlier, its end is moved.'],
 		fields: [
 			{
@@ -139,12 +147,13 @@ export function askKeep(lease: OwnLease, keepTime: string): Question {
 
 /** Returns the question that is asked before a release. `isWhole` is set if only the whole reservation can be released, which ends its job. */
 export function askRelease(lease: OwnLease, isWhole: boolean): Question {
-	const {gpu, leaseId, gpus, isJob} = lease;
+	const {gpu, leaseId, gpus, part, parts, isJob, isAmongOwn} = lease;
 	const others = gpus.filter((other) => other !== gpu);
 	const chosen = ({all = ''}: Values): readonly number[] => (all === '' && !isWhole ? [gpu] : gpus);
 	return {
-		title: `Release ${isWhole ? gpuList(gpus) : `GPU ${gpu}`}`,
+		title: `Release ${isWhole ? namedPart(gpus, parts) : namedPart([gpu], part)}`,
 		about: [
+			...(isAmongOwn ? endWords(lease) : []),
 			isWhole
 				? 'The whole job and everything that runs in it ends. Others may get its GPUs at once.'
 				: isJob

@@ -2,13 +2,15 @@ import type {PageState} from '../state/state.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
 import {duration} from '../text.js';
+import {scanFailure, storeFailure} from './failures.js';
 
 type BannerText = {readonly kind: string; readonly title: string; readonly text: string};
 
 const ageText = (sinceMs: number | undefined, nowMs: number): string =>
 	sinceMs === undefined ? '' : `The values are ${duration(nowMs - sinceMs)} old. `;
 
-function connectionBanner({about, link, store}: PageState, nowMs: number): readonly BannerText[] {
+function connectionBanner(state: PageState, nowMs: number): readonly BannerText[] {
+	const {link, store} = state;
 	if (link.kind === 'lost') {
 		const wait = Math.max(0, Math.ceil((link.nextTryMs - Date.now()) / 1000));
 		const retry = `Reconnecting${wait > 0 ? ` in ${wait} s` : ''}…`;
@@ -16,21 +18,23 @@ function connectionBanner({about, link, store}: PageState, nowMs: number): reado
 		return [{kind: 'link', title: 'STALE', text}];
 	}
 
-	if (about?.has_pool !== false && store?.live === false && store.reason !== undefined) {
-		const text = `${store.reason}. ${ageText(store.since_ms, nowMs)}The page updates when the store is back.`;
+	const failure = storeFailure(state);
+	if (failure !== undefined) {
+		const text = `${failure}. ${ageText(store?.since_ms, nowMs)}The page updates when the store is back.`;
 		return [{kind: 'store', title: 'STALE', text}];
 	}
 
 	return [];
 }
 
-function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
-	if (scan?.live !== false || scan.reason === undefined) {
+function scanBanner(state: PageState, nowMs: number): readonly BannerText[] {
+	const failure = scanFailure(state);
+	if (failure === undefined) {
 		return [];
 	}
 
 	// The reason comes last, because some reasons do not end with a full stop.
-	const text = `No new readings for ${duration(nowMs - (scan.since_ms ?? nowMs))}: ${scan.reason}`;
+	const text = `No new readings for ${duration(nowMs - (state.scan?.since_ms ?? nowMs))}: ${failure}`;
 	return [{kind: 'scan', title: 'GPUs unread', text}];
 }
 

@@ -35,7 +35,7 @@ function announce(words: readonly string[]): void {
 
 const heard: FollowUp['heard'] = ({before, isWhole, isContinued}) => {
 	const state = pageState.get();
-	const {words, concernReports} = changesBetween(before, state, isWhole);
+	const {words, concernReports} = changesBetween(before, state, isWhole, now.get());
 	change({
 		utilization: continued(state.utilization, state.gpus, now.get()),
 		leaseChanges: state.leaseChanges + (concernReports ? 1 : 0),
