@@ -41,6 +41,8 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 
 type Options = {
 	readonly hint?: string;
+	/** The hint for agents, which have the tools of `canhazgpu mcp` instead of commands and flags. The default is `hint`. */
+	readonly agentHint?: string;
 	readonly cause?: unknown;
 	/** Data for callers that show their own message instead. */
 	readonly details?: unknown;
@@ -54,14 +56,20 @@ export class CanhazgpuError extends Error {
 	readonly code: ErrorCode;
 	readonly exitCode: number;
 	readonly hint: string | undefined;
+	readonly agentHint: string | undefined;
 	readonly details: unknown;
 	readonly needsCorrection: boolean;
 
-	constructor(code: ErrorCode, message: string, {hint, cause, details, needsCorrection = false}: Options = {}) {
+	constructor(
+		code: ErrorCode,
+		message: string,
+		{hint, agentHint = hint, cause, details, needsCorrection = false}: Options = {},
+	) {
 		super(message, cause === undefined ? undefined : {cause});
 		this.code = code;
 		this.exitCode = exitCodes[code];
 		this.hint = hint;
+		this.agentHint = agentHint;
 		this.details = details;
 		this.needsCorrection = needsCorrection;
 	}

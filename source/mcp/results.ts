@@ -26,7 +26,7 @@ export function failureOf(
 	}
 
 	const words = isKnown
-		? [error.message, ...(error.hint === undefined ? [] : [error.hint])]
+		? [error.message, ...(error.agentHint === undefined ? [] : [error.agentHint])]
 		: [`This is a bug in canhazgpu: ${messageOf(error)}`, 'See what you hold: gpu_status.'];
 	return {
 		content: [{type: 'text', text: [...notices, ...words.map((line) => asSentence(line))].join(' ')}],

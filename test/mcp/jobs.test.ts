@@ -212,7 +212,10 @@ const wrongRuns: ReadonlyArray<readonly [input: Readonly<Record<string, unknown>
 	[{command: ['./no-such-command'], cwd: '/tmp'}, /^Command not found: "\/tmp\/no-such-command"/v],
 	[{command: ['/etc/passwd']}, /^[^\n]*\/etc\/passwd[^\n]*$/v],
 	[{command: ['echo', 'x'.repeat(1_000_000)]}, /^gpu_run: command\.1: Invalid bytes: Expected <=100000 but received /v],
-	[{command: ['echo', ...Array.from({length: 40}, () => 'x'.repeat(9000))]}, /has more than 100000 characters\. /v],
+	[
+		{command: ['echo', ...Array.from({length: 40}, () => 'x'.repeat(9000))]},
+		/^The command of a detached job has more than 100000 characters\. /v,
+	],
 	[{command: Array.from({length: 5000}, () => 'x')}, /^gpu_run: command: Invalid length: /v],
 	[{command: ['echo', 'a\0b']}, /^gpu_run: a value contains a NUL character/v],
 	[{command: ['echo', '\u{D800}']}, /^gpu_run: command\.1: It must be well-formed Unicode\. /v],
@@ -250,7 +253,7 @@ test('the tools for jobs answer invalid arguments with an error and a hint, and 
 	}
 
 	for (const tool of ['gpu_job', 'gpu_logs', 'gpu_cancel']) {
-		expectError(await agent.call(tool, {job_id: '99'}), /^There is no job 99\. See the ids: /v);
+		expectError(await agent.call(tool, {job_id: '99'}), /^There is no job 99\. See the ids: gpu_job\.$/v);
 		expectError(await agent.call(tool, {job_id: '../x'}), /job_id: It must be a job id from gpu_job\. /v);
 		expectError(await agent.call(tool, {job_id: '[]'}), /^"\[\]" is not the id of a job\. /v);
 		expectError(await agent.call(tool, {id: '1'}), /has no field "id"\. |: job_id: /v);

@@ -18,6 +18,20 @@ async function splitBox() {
 	return split;
 }
 
+test('refusals tell agents which fields to set, not flags or commands', async () => {
+	const box = await splitBox();
+	await box.run('admin --set share=off');
+	const agent = await connect(box);
+	for (const [input, words] of [
+		[{gpu_ids: [1]}, /Name one: gpu_ids: \["1:0"\], or a profile: mig: "1g\.10gb"\.$/v],
+		[{gpu_ids: ['0:1']}, /Ask for the whole GPU: gpu_ids: \[0\]\.$/v],
+		[{count: 3}, /ask for an instance: mig: "1g\.10gb"\.$/v],
+		[{share: '8G'}, /Without share you get whole GPUs\.$/v],
+	] as const) {
+		expectError(await agent.call('gpu_reserve', input), words);
+	}
+});
+
 const logsOf = async (agent: Agent, id: string): Promise<string> => (await agent.call('gpu_logs', {job_id: id})).words;
 
 test('agents can reserve MIG instances by profile or id, and shares, each of which counts as one GPU', async () => {

@@ -44,8 +44,10 @@ async function awaitEnds(
 
 export const stuckError = (stuck: Job): CanhazgpuError => {
 	const id = jobIdOf(stuck);
+	const process = `Its process id is ${stuck.job?.pid ?? stuck.holder?.pid}.`;
 	return new CanhazgpuError('failed', `Job ${id} was asked to end, but is still running`, {
-		hint: `See what it does: canhazgpu logs ${id}. Its process id is ${stuck.job?.pid ?? stuck.holder?.pid}.`,
+		hint: `See what it does: canhazgpu logs ${id}. ${process}`,
+		agentHint: `See what it does: gpu_logs. ${process}`,
 	});
 };
 

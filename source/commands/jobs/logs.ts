@@ -24,6 +24,7 @@ async function findJob(app: App, world: EngineWorld, id: string): Promise<Job> {
 	if (another !== undefined) {
 		throw new CanhazgpuError('usage', `${id} is an array, and each of its jobs has its own output`, {
 			hint: `Name one of them: canhazgpu logs ${jobIdOf(record!.job)}`,
+			agentHint: `Name one of them: job_id "${jobIdOf(record!.job)}"`,
 		});
 	}
 

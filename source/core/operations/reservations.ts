@@ -7,7 +7,7 @@ import {requireEndWithin} from '../rules/limits/limits.js';
 import {policyExpectation} from '../rules/policy/policy.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
-import {checkAgentDuration} from '../rules/policy/agents.js';
+import {checkAgentDuration, latestAgentEnd} from '../rules/policy/agents.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {checkKeep} from '../rules/policy/idle-rules.js';
@@ -75,7 +75,7 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 		},
 	});
 
-/** `atLeast` moves an end that is less than this many seconds away to this many seconds from now, but not beyond `max-duration`. Later ends stay. */
+/** `atLeast` moves an end that is less than this many seconds away to this many seconds from now, but not beyond the limits for durations. Later ends stay. */
 export type ExtendChange = (NewEnd | {readonly atLeast: number}) & {
 	readonly keepSeconds?: number | undefined;
 };
@@ -119,14 +119,16 @@ export const extend = async (
 					: ({keepUntil = 0}: Lease): number => Math.max(keepUntil, Math.ceil(snapshot.now + keepSeconds));
 			const limits = limitsFor(world, snapshot, requester);
 			const most = limits['max-duration']?.value ?? Infinity;
-			const expiryOf = ({expiryTime = snapshot.now}: Lease): number =>
-				Math.ceil(
-					'atLeast' in end
-						? Math.max(expiryTime, snapshot.now + Math.min(end.atLeast, most))
-						: 'by' in end
-							? expiryTime + end.by
-							: end.until,
-				);
+			const expiryOf = (lease: Lease): number => {
+				const {expiryTime = snapshot.now} = lease;
+				if ('atLeast' in end) {
+					const allowed = Math.min(snapshot.now + Math.min(end.atLeast, most), latestAgentEnd(snapshot, lease));
+					return Math.ceil(Math.max(expiryTime, allowed));
+				}
+
+				return Math.ceil('by' in end ? expiryTime + end.by : end.until);
+			};
+
 			if ('until' in end && end.until <= snapshot.now) {
 				throw new CanhazgpuError('usage', 'The new end is in the past', {
 					hint: 'To end the reservation now: canhazgpu release',
@@ -140,10 +142,10 @@ export const extend = async (
 			}
 
 			for (const {lease} of records) {
-				checkAgentDuration(snapshot, lease, expiryOf(lease) - lease.startTime);
-			}
+				if (expiryOf(lease) > (lease.expiryTime ?? 0)) {
+					checkAgentDuration(snapshot, lease, expiryOf(lease) - lease.startTime);
+				}
 
-			for (const {lease} of records) {
 				requireEndWithin(
 					{end: expiryOf(lease), before: lease.expiryTime, now: snapshot.now},
 					limits,

@@ -110,6 +110,7 @@ const unknown = (id: string): CanhazgpuError =>
 		/^\d{1,10}(?:_\d{1,10})?$/v.test(id) ? `Slurm has no job ${id}` : `${quoted(id)} is not the id of a job`,
 		{
 			hint: 'See the ids: canhazgpu jobs --all. Slurm forgets a job some minutes after its end (MinJobAge).',
+			agentHint: 'See the ids: gpu_job. Slurm forgets a job some minutes after its end (MinJobAge).',
 		},
 	);
 
@@ -218,6 +219,7 @@ export function createBatchJobs(cluster: Cluster): EngineJobs {
 		if (other !== undefined && !isRoot(requester)) {
 			throw new CanhazgpuError('not-owner', `Job ${other.id} belongs to another account`, {
 				hint: 'See whose it is: canhazgpu jobs --all',
+				agentHint: 'See the jobs of your account: gpu_job',
 			});
 		}
 
@@ -244,6 +246,7 @@ export function createBatchJobs(cluster: Cluster): EngineJobs {
 			if (another !== undefined) {
 				throw new CanhazgpuError('usage', `${id} is an array, and each of its jobs has its own output`, {
 					hint: `Name one of them: canhazgpu logs ${row!.id}`,
+					agentHint: `Name one of them: job_id "${row!.id}"`,
 				});
 			}
 

@@ -3,9 +3,11 @@ import type {Undone} from '../../core/operations/undo.js';
 import {gpuList} from '../text/gpu-list.js';
 import type {Need} from '../../core/model/types.js';
 import type {Grant} from '../../core/rules/request/request.js';
+import {settingText} from '../../core/rules/limits/limits.js';
 import {sizeText} from '../../core/rules/request/memory-size.js';
 import {partsText} from '../instances.js';
 import {longDuration} from '../text/durations.js';
+import {agentLimitText, overLimitText} from './over-limit.js';
 import {blockText} from './refusal.js';
 
 export const shareOfText = (need: Need | undefined): string =>
@@ -28,6 +30,19 @@ function blockedWords(refused: readonly Refusal[]): readonly string[] {
 	);
 }
 
+/** Returns why a refusal names no GPU: a limit, or MIG instances that no longer exist. */
+function reasonWithoutGpu({overLimit, agentLimit, blocked}: Refusal): readonly string[] {
+	if (overLimit !== undefined) {
+		return [`${overLimitText(overLimit)} (${settingText(overLimit.limit)})`];
+	}
+
+	if (agentLimit !== undefined) {
+		return [`${agentLimitText(agentLimit)} (agents.max-gpus=${agentLimit.most})`];
+	}
+
+	return blocked.length === 0 ? ['not all MIG instances of the reservation exist any longer'] : [];
+}
+
 type UndoneText = {
 	readonly text: string;
 	readonly done: 'all' | 'some' | 'none';
@@ -37,7 +52,8 @@ type UndoneText = {
 export function undoneText({undone, refused, over}: Undone): UndoneText {
 	const gpus = undone.flatMap((each) => each.gpus).toSorted((a, b) => a - b);
 	const late = over.length > 0 ? [`the reservation of ${gpuList(over)} has expired in the meantime`] : [];
-	const reasons = [...blockedWords(refused), ...late].join(', ');
+	const others = new Set(refused.flatMap((refusal) => reasonWithoutGpu(refusal)));
+	const reasons = [...blockedWords(refused), ...others, ...late].join(', ');
 	if (gpus.length === 0) {
 		return {text: `Not undone: ${reasons}`, done: 'none', gpus};
 	}

@@ -20,7 +20,7 @@ export function checkDetachable(words: readonly string[]): void {
 
 	const longest = 100_000;
 	if (words.join(' ').length > longest) {
-		throw new CanhazgpuError('usage', `--detach: the command has more than ${longest} characters`, {
+		throw new CanhazgpuError('usage', `The command of a detached job has more than ${longest} characters`, {
 			hint: 'Put the command into a script.',
 		});
 	}

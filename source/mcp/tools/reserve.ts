@@ -107,11 +107,7 @@ export const reserve = defineTool({
 		}
 
 		if (answer.kind === 'refused') {
-			const {message, hint = ''} = refusalMessage(answer, {
-				canForce: false,
-				account: requester.account,
-				seesHolders: true,
-			});
+			const {message, hint = ''} = refusalMessage(answer, {canForce: false, seesHolders: true});
 			throw new CanhazgpuError('unavailable', message, {
 				hint: `${hint} To wait in the queue, set wait_seconds.`.trim(),
 			});

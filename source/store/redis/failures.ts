@@ -155,12 +155,15 @@ export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError 
 			? ', and does it accept connections without TLS (redis.tls)'
 			: '';
 	const {namedIn} = endpoint;
-	const other =
+	const moved =
 		namedIn === undefined
-			? 'Name another with --redis-host and --redis-port.'
+			? undefined
 			: `${namedIn} names that Redis. If the pool has moved, remove that file as root, and repeat canhazgpu admin with the new address.`;
+	const hint = tlsFailureOf(error)?.hint;
+	const question = `Is redis-server running there${doubt}?`;
 	return new CanhazgpuError('store-unreachable', unreachableText(endpoint, reasonOf(error)), {
-		hint: tlsFailureOf(error)?.hint ?? `Is redis-server running there${doubt}? ${other}`,
+		hint: hint ?? `${question} ${moved ?? 'Name another with --redis-host and --redis-port.'}`,
+		agentHint: hint ?? `${question} ${moved ?? 'Only the user can name another, in the configuration of this server.'}`,
 		needsCorrection: error instanceof Error && codeOf(error) === 'EACCES',
 	});
 }
@@ -174,6 +177,7 @@ export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
 export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `${name} did not say whether the change was made: ${reason}`, {
 		hint: 'To check: canhazgpu status',
+		agentHint: 'To check: gpu_status',
 	});
 
 type Wording = readonly [code: 'store-unreachable' | 'store-refused', problem: string, hint: string];

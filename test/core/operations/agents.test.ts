@@ -1,6 +1,6 @@
 /** Grants to agents: their common limit, and when their reservations end. */
 import {expect, test} from 'vitest';
-import {reserve} from '../../../source/core/operations/reservations.js';
+import {extend, reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import {acquireNow, acquireOrRefuse} from '../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
@@ -134,6 +134,25 @@ test("renewing an agent's reservation cannot exceed agents.max-duration since it
 	await expect(renewJobLease(world, person('alice'), {jobLease: renewed.jobLease, seconds: 60})).rejects.toThrow(
 		'has already ended',
 	);
+});
+
+test("extending all reservations to keep them moves an agent's end only as far as agents.max-duration allows", async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const endsIn = async (): Promise<ReadonlyArray<number | undefined>> => {
+		const {gpus, now} = await readCurrent(world);
+		return holdingsIn(gpus).map(({lease}) => Math.round(lease.expiryTime! - now));
+	};
+
+	const keep = async () =>
+		extend(world, person('alice'), {by: 'label', label: 'alice'}, {atLeast: 7200, keepSeconds: 7200});
+	await changePolicy(world, root, [{key: 'agents.max-duration', value: '1h'}]);
+	await acquireNow(world, asked(world, {tenure: {type: 'manual', durationSeconds: 3000}}), 'of the agent');
+	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 600});
+	expect((await keep()).extended).toMatchObject([{index: 0}, {index: 1}]);
+	expect(await endsIn()).toEqual([3600, 7200]);
+	await changePolicy(world, root, [{key: 'agents.max-duration', value: '30m'}]);
+	await keep();
+	expect(await endsIn()).toEqual([3600, 7200]);
 });
 
 test("renewing an agent's reservation cannot move the end beyond limits.max-duration from now", async () => {

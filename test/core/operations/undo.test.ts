@@ -4,6 +4,7 @@ import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {undoableOf, undoRelease, type Released} from '../../../source/core/operations/undo.js';
 import {planJoin, entryFor} from '../../../source/core/rules/queue/queue.js';
+import {undoneText} from '../../../source/format/queue/outcome.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {testHost} from '../../_helpers/machine/host.js';
 import {createTestWorld, person, startTime, type TestWorld} from '../../_helpers/world.js';
@@ -83,6 +84,38 @@ test('undoRelease does not overtake a queue entry', async () => {
 		undone: [],
 		refused: [{blocked: [{index: 1, block: {kind: 'queued'}}]}],
 	});
+});
+
+test("an undo that exceeds the account's limit names the limit once for all reservations", async () => {
+	const world = await createTestWorld();
+	await changePolicy(world, person('root', 'root', 0), [{key: 'limits.max-gpus', value: '2'}]);
+	const released = [await givenBack(world, [1]), await givenBack(world, [2])];
+	await reserve(world, {requester: alice, count: 2, ids: [0, 3], durationSeconds: 3600});
+	expect(undoneText(await undoRelease(world, alice, released))).toEqual({
+		text: 'Not undone: alice holds 2 of at most 2 GPUs (limits.max-gpus=2)',
+		done: 'none',
+		gpus: [],
+	});
+});
+
+test('an undo that exceeds the limit for agents names the limit', async () => {
+	const world = await createTestWorld();
+	await changePolicy(world, person('root', 'root', 0), [{key: 'agents.max-gpus', value: '1'}]);
+	const request = {requester: alice, count: 1, durationSeconds: 600, via: 'mcp claude-code'};
+	await reserve(world, request);
+	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
+	await reserve(world, request);
+	expect(undoneText(await undoRelease(world, alice, undoableOf(released))).text).toBe(
+		'Not undone: agents hold 1 of at most 1 GPU together (agents.max-gpus=1)',
+	);
+});
+
+test('an undo without the MIG instances of the reservation names them as the reason', () => {
+	const need = {mig: {instances: [{gpu: 2, number: 1}]}};
+	const refused = [{kind: 'refused', wanted: {count: 1, need}, available: 0, blocked: [], now: 0}] as const;
+	expect(undoneText({undone: [], refused, over: []}).text).toBe(
+		'Not undone: not all MIG instances of the reservation exist any longer',
+	);
 });
 
 test('undoRelease refuses jobs, expired reservations and reservations of other accounts', async () => {

@@ -156,6 +156,7 @@ export async function startWrappers(
 			problems.push(
 				new CanhazgpuError('failed', `Job ${jobIdOf(job)} could not be started`, {
 					hint: `See why: canhazgpu logs ${jobIdOf(job)}`,
+					agentHint: `See why: gpu_logs with job_id "${jobIdOf(job)}"`,
 				}),
 			);
 		} catch (error) {

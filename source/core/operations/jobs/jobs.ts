@@ -79,6 +79,7 @@ export const changeJob = async (
 const unknownJob = (id: string): CanhazgpuError =>
 	new CanhazgpuError('usage', isJobId(id) ? `There is no job ${id}` : `${quoted(id)} is not the id of a job`, {
 		hint: 'See the ids: canhazgpu jobs --all',
+		agentHint: 'See the ids: gpu_job',
 	});
 
 /** Returns the jobs with these ids. Throws `usage` for an unknown id. */
@@ -103,6 +104,7 @@ export function jobsWithIds(list: JobList, ids: readonly string[]): readonly Sou
 const notOwner = (id: string): CanhazgpuError =>
 	new CanhazgpuError('not-owner', `Job ${id} belongs to another account`, {
 		hint: 'See whose it is: canhazgpu jobs --all',
+		agentHint: 'See the jobs of your account: gpu_job',
 	});
 
 /** Throws `not-owner` for a job of another account, unless the requester is root. */

@@ -6,8 +6,45 @@ import type {Wanted} from '../request/request.js';
 import {eligibilityOf, isOfOneModel, meets, readingsByIndex, type Eligibility} from './need.js';
 import {instancesFor, byProfile} from './instances.js';
 
-const impossible = (message: string, hint: string | undefined): CanhazgpuError =>
-	new CanhazgpuError('impossible', message, {hint});
+/** How a hint writes a part of a request: as a flag, or as a field of the agents' tools. */
+type Notation = {
+	readonly gpu: (index: number) => string;
+	readonly instance: (instance: InstanceOfGpu) => string;
+	readonly profile: (profile: string) => string;
+	readonly share: string;
+	readonly mixed: string;
+	readonly mig: string;
+	readonly status: string;
+};
+
+const flags: Notation = {
+	gpu: (index) => `--gpu-ids ${index}`,
+	instance: (instance) => `--gpu-ids ${instanceText(instance)}`,
+	profile: (profile) => `--mig ${profile}`,
+	share: '--share 10G',
+	mixed: '--mixed',
+	mig: '--mig',
+	status: 'canhazgpu status',
+};
+
+const fields: Notation = {
+	gpu: (index) => `gpu_ids: [${index}]`,
+	instance: (instance) => `gpu_ids: ["${instanceText(instance)}"]`,
+	profile: (profile) => `mig: "${profile}"`,
+	share: 'share: "10G"',
+	mixed: 'mixed: true',
+	mig: 'mig',
+	status: 'gpu_status',
+};
+
+type Hint = (notation: Notation) => string | undefined;
+
+const impossible = (message: string, hint: string | Hint): CanhazgpuError =>
+	new CanhazgpuError(
+		'impossible',
+		message,
+		typeof hint === 'function' ? {hint: hint(flags), agentHint: hint(fields)} : {hint},
+	);
 
 /** Describes requested MIG instances: `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
 export function wantedInstanceText(need: InstanceNeed, count: number): string {
@@ -33,9 +70,9 @@ const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 
 const noInstancesHint = 'It has no instances yet. An administrator can create them with nvidia-smi mig.';
 
-function splitHint(readings: readonly GpuReading[]): string {
+function splitHint(readings: readonly GpuReading[], notation: Notation): string {
 	if (readings.some((reading) => instancesOf(reading) === undefined)) {
-		return 'See its instances: canhazgpu status';
+		return `See its instances: ${notation.status}`;
 	}
 
 	const instances = readings.flatMap((reading) => instancesOf(reading) ?? []);
@@ -44,15 +81,15 @@ function splitHint(readings: readonly GpuReading[]): string {
 		return noInstancesHint;
 	}
 
-	const profile = first.profile === undefined ? '' : `, or a profile: --mig ${first.profile}`;
-	return `Its instances are ${listOf(instances)}. Name one: --gpu-ids ${instanceText(first)}${profile}`;
+	const profile = first.profile === undefined ? '' : `, or a profile: ${notation.profile(first.profile)}`;
+	return `Its instances are ${listOf(instances)}. Name one: ${notation.instance(first)}${profile}`;
 }
 
 function missingProblem(gpu: number, name: string, reading: GpuReading | undefined): CanhazgpuError {
 	if (isWhole(reading) === true) {
 		return impossible(
 			`GPU ${gpu} is not split by MIG: there is no instance ${name}`,
-			`Ask for the whole GPU: --gpu-ids ${gpu}`,
+			(notation) => `Ask for the whole GPU: ${notation.gpu(gpu)}`,
 		);
 	}
 
@@ -104,13 +141,13 @@ function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number
 	return 0;
 }
 
-function migExample(split: readonly GpuReading[]): string {
+function migExample(split: readonly GpuReading[], notation: Notation): string {
 	const [first] = split.flatMap((reading) => instancesOf(reading) ?? []);
 	return first === undefined
-		? '--mig 1g.10gb'
+		? notation.profile('1g.10gb')
 		: first.profile === undefined
-			? `--gpu-ids ${instanceText(first)}`
-			: `--mig ${first.profile}`;
+			? notation.instance(first)
+			: notation.profile(first.profile);
 }
 
 function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation: Observation, gpuCount: number) {
@@ -143,7 +180,8 @@ function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation:
 				)
 			: impossible(
 					'No GPU of this pool is split by MIG',
-					'For whole GPUs, leave out --mig. If the policy allows it, --share 10G reserves a part of a GPU.',
+					({mig: field, share}) =>
+						`For whole GPUs, leave out ${field}. If the policy allows it, ${share} reserves a part of a GPU.`,
 				);
 	}
 
@@ -170,18 +208,13 @@ type Circumstances = {
 };
 
 /** Returns why GPUs that were requested by id can never meet the need: the GPUs are split by MIG, or do not meet a requirement. */
-function namedProblem(
-	ids: readonly number[],
-	need: Need,
-	readings: readonly GpuReading[],
-	hint: string | undefined,
-): CanhazgpuError {
+function namedProblem(ids: readonly number[], need: Need, readings: readonly GpuReading[], hint: Hint): CanhazgpuError {
 	const named = readings.filter((reading) => isWhole(reading) === false && ids.includes(reading.index));
 	if (named.length > 0) {
 		const isOne = named.length === 1;
 		return impossible(
 			`${isOne ? 'GPU' : 'GPUs'} ${named.map(({index}) => index).join(', ')} ${isOne ? 'is' : 'are'} split by MIG, so ${isOne ? 'it' : 'they'} cannot be reserved whole`,
-			splitHint(named),
+			(notation) => splitHint(named, notation),
 		);
 	}
 
@@ -208,11 +241,16 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 
 	const split = ofPool.filter((reading) => isWhole(reading) === false);
 	const inventory = inventoryText(ofPool.filter((reading) => !split.includes(reading)));
-	const hints = [
-		...(inventory === '' ? [] : [`The pool has ${inventory}${split.length === 0 ? '' : ' not split by MIG'}.`]),
-		...(split.length === 0 ? [] : [`On a GPU that is split by MIG, ask for an instance: ${migExample(split)}.`]),
-	];
-	const hint = hints.length === 0 ? undefined : hints.join(' ');
+	const hint: Hint = (notation) => {
+		const hints = [
+			...(inventory === '' ? [] : [`The pool has ${inventory}${split.length === 0 ? '' : ' not split by MIG'}.`]),
+			...(split.length === 0
+				? []
+				: [`On a GPU that is split by MIG, ask for an instance: ${migExample(split, notation)}.`]),
+		];
+		return hints.length === 0 ? undefined : hints.join(' ');
+	};
+
 	if (ids !== undefined) {
 		throw namedProblem(ids, need, observation.gpus, hint);
 	}
@@ -232,8 +270,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 		need.sameModel === undefined &&
 		eligibilityOf({...wanted, need: {...need, sameModel: false}}, observation, gpuCount, links).isPossible;
 	const words = needText({...need, sameModel: isOfOneModel(wanted)});
-	throw impossible(
-		`Cannot reserve ${count} GPUs${cutShort(words)}: this pool has at most ${most}`,
-		`${hint ?? ''}${isByDefault ? ' Different models are allowed with --mixed.' : ''}`.trim(),
+	throw impossible(`Cannot reserve ${count} GPUs${cutShort(words)}: this pool has at most ${most}`, (notation) =>
+		`${hint(notation) ?? ''}${isByDefault ? ` Different models are allowed with ${notation.mixed}.` : ''}`.trim(),
 	);
 }

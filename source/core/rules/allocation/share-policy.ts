@@ -25,6 +25,7 @@ export function withinSharePolicy(
 			`It is unknown whether GPUs can be shared in this pool: ${doubt.problem}`,
 			{
 				hint: `${doubt.fix}. Without --share you get whole GPUs.`,
+				agentHint: `${doubt.fix}. Without share you get whole GPUs.`,
 			},
 		);
 	}
@@ -32,6 +33,7 @@ export function withinSharePolicy(
 	if (policyValue(snapshot, 'share') === 'off') {
 		throw new CanhazgpuError('impossible', 'GPUs cannot be shared in this pool', {
 			hint: 'An administrator can allow it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
+			agentHint: 'An administrator can allow it: canhazgpu admin --set share=on. Without share you get whole GPUs.',
 		});
 	}
 

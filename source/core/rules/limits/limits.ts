@@ -158,6 +158,7 @@ export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}:
 			`${cutShort(account)} already has ${waiting} of at most ${limit.value} requests in the queue`,
 			{
 				hint: `The limit is ${settingText(limit)}. Cancel one first: canhazgpu queue --leave ID`,
+				agentHint: `The limit is ${settingText(limit)}. See them: gpu_queue. To cancel a waiting job: gpu_cancel`,
 				details: overMaxWaiting,
 			},
 		);

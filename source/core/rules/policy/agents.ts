@@ -33,6 +33,13 @@ export function agentDefaultSeconds(snapshot: StoredPolicy, mostSeconds = Infini
 	return Math.min(usualAgentSeconds, ofAgents === 'off' ? Infinity : ofAgents, mostSeconds);
 }
 
+/** Returns the latest end that the limits for agents allow, in seconds since the epoch. Infinity for the lease of a person. */
+export function latestAgentEnd(snapshot: StoredPolicy, lease: Pick<Lease, 'via' | 'startTime'>): number {
+	const ofAgents = policyValue(snapshot, 'agents.max-duration');
+	const most = ofAgents === 'off' ? longestAgentSeconds : Math.min(ofAgents, longestAgentSeconds);
+	return isOfAgent(lease) ? Math.floor(lease.startTime + most) : Infinity;
+}
+
 /**
 Returns in how many seconds an agent's reservation ends if a renewal names no duration: as late as for a new reservation, but no later than the policy
 allows. Throws `impossible` if the reservation has already lasted as long as the policy allows.
@@ -42,11 +49,7 @@ export function agentRenewalSeconds(
 	leases: ReadonlyArray<Pick<Lease, 'via' | 'startTime'>>,
 	mostSeconds?: number,
 ): number {
-	const ofAgents = policyValue(snapshot, 'agents.max-duration');
-	const most = ofAgents === 'off' ? longestAgentSeconds : Math.min(ofAgents, longestAgentSeconds);
-	const lastEnd = Math.min(
-		...leases.filter((lease) => isOfAgent(lease)).map(({startTime}) => Math.floor(startTime + most)),
-	);
+	const lastEnd = Math.min(...leases.map((lease) => latestAgentEnd(snapshot, lease)));
 	if (lastEnd <= snapshot.now) {
 		throw new CanhazgpuError('impossible', 'This reservation has lasted as long as the policy allows for agents', {
 			hint: 'The policy of this pool sets this limit (agents.max-duration). Release the GPUs and reserve again.',
