@@ -172,7 +172,7 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 		sight,
 		rules,
 		demand() {
-			known ??= demandIn(snapshot);
+			known ??= demandIn(snapshot, sight.isAnswering);
 			return known;
 		},
 	};

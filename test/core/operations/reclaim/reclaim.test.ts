@@ -269,6 +269,29 @@ describe('with idle.when=wanted', () => {
 		expect(await box.holders()).toEqual([undefined, undefined, 'alice', 'alice']);
 	});
 
+	test('an idle reservation gets no warning and is not reclaimed for a stopped request', async () => {
+		const box = await createIdleBox();
+		const {processes, host} = box.world;
+		const {pid} = host.self;
+		const lookWith = async (state: 'alive' | 'stopped', minutes: number) => {
+			processes.set(pid, state);
+			for (let passed = 0; passed < minutes; passed++) {
+				await heartbeat(box);
+				await box.lookAfter(minute);
+			}
+		};
+
+		await joinAs(box.world, {ids: [0]});
+		await lookWith('stopped', 40);
+		expect(await box.kinds()).toEqual([]);
+		await lookWith('alive', 1);
+		expect(await box.kinds()).toEqual(['idle']);
+		await lookWith('stopped', 40);
+		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
+		await lookWith('alive', 1);
+		expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
+	});
+
 	test('a reservation with a warning is reclaimed only when somebody waits for it', async () => {
 		const box = await createIdleBox();
 		await joinAs(box.world, {ids: [0]});
