@@ -180,6 +180,7 @@ const withdrawals: Readonly<Record<string, string>> = {
 	used: 'in use again',
 	kept: 'kept by its owner',
 	unknown: 'its use is unknown, so its idle time starts again',
+	policy: 'idle.after was raised',
 };
 
 const jobEnds: ReadonlyMap<string, string> = new Map([

@@ -6,7 +6,8 @@ import type {World} from '../model/ports.js';
 import type {GraceTimer, Observation, Snapshot} from '../model/types.js';
 import {candidatesIn} from '../rules/reclaim/candidates.js';
 import {nextPauses} from '../rules/reclaim/parked.js';
-import {gpusSeenIn, type Pause, type Sight} from '../rules/reclaim/sight.js';
+import {gpusSeenIn, type Observer, type Pause, type Sight} from '../rules/reclaim/sight.js';
+import {answeringIn} from './acquire-now.js';
 
 export class ReclaimSight {
 	readonly #world: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>;
@@ -35,24 +36,29 @@ export class ReclaimSight {
 		}
 	}
 
-	/** Returns what this process sees in an observation. `now` is the current store time. */
-	at(now: number, observation: Observation, canAdvance: boolean): Sight {
+	/** Returns what this process sees in an observation. The snapshot gives the current store time. */
+	at(snapshot: Snapshot, observation: Observation, canAdvance: boolean): Sight {
 		const {host, memoryThresholdMiB} = this.#world;
 		const age = this.ageOf(observation);
 		return {
-			seenAt: now - age,
+			...this.observer(snapshot, age),
+			seenAt: snapshot.now - age,
 			canAdvance,
 			memoryThresholdMiB,
-			host: host.hostname,
 			pidNamespace: host.self.namespace,
 			seenGpus: this.#seenBefore,
 			pauses: this.#pauses,
-			timer: this.timer(age),
 		};
 	}
 
-	/** Returns the time of the machine's monotonic clock, now or `ago` seconds ago. Undefined if the clock cannot be read. */
-	timer(ago = 0): GraceTimer | undefined {
+	/** Returns what this process knows without a scan, now or `ago` seconds ago. */
+	observer(snapshot: Snapshot, ago = 0): Observer {
+		const {host} = this.#world;
+		return {host: host.hostname, isAnswering: answeringIn(snapshot, host), timer: this.#timer(ago)};
+	}
+
+	/** Returns the time of the machine's monotonic clock `ago` seconds ago. Undefined if the clock cannot be read. */
+	#timer(ago: number): GraceTimer | undefined {
 		const {id, seconds} = this.#world.host.monotonic;
 		const now = seconds();
 		return now === undefined ? undefined : {clock: id, seconds: now - ago};

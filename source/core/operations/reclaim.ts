@@ -74,7 +74,7 @@ class IdleReclaimer {
 
 		const {store, host, clock} = this.#world;
 		try {
-			const hint = planBeyondLimit(snapshot, host.hostname, this.#sight.timer());
+			const hint = planBeyondLimit(snapshot, this.#sight.observer(snapshot));
 			if (isEmpty(hint.plan)) {
 				return hint.nextSeconds;
 			}
@@ -83,7 +83,7 @@ class IdleReclaimer {
 				const read = await store.read();
 				requirePool(read, host, store);
 				requireNoClone(read, host, store.location);
-				const planned = planBeyondLimit(read, host.hostname, this.#sight.timer());
+				const planned = planBeyondLimit(read, this.#sight.observer(read));
 				if (isEmpty(planned.plan) || (await store.commit(planned.plan)) === 'done') {
 					return planned.nextSeconds;
 				}
@@ -136,7 +136,7 @@ class IdleReclaimer {
 	async #lookAtPosted(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {clock, gpus} = this.#world;
 		await this.#apply(snapshot, observation);
-		const hint = planReclaim(snapshot, observation, this.#sight.at(snapshot.now, observation, true));
+		const hint = planReclaim(snapshot, observation, this.#sight.at(snapshot, observation, true));
 		if (isEmpty(hint.plan)) {
 			this.#dueSinceMs = undefined;
 			return this.#secondsTo(hint, observation);
@@ -158,7 +158,7 @@ class IdleReclaimer {
 	async #apply(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {store, host, clock} = this.#world;
 		const isPosted = observation.isPosted === true;
-		const hint = planReclaim(snapshot, observation, this.#sight.at(snapshot.now, observation, !isPosted));
+		const hint = planReclaim(snapshot, observation, this.#sight.at(snapshot, observation, !isPosted));
 		if (isEmpty(hint.plan) && !this.#hasMissed) {
 			return this.#secondsTo(hint, observation);
 		}
@@ -170,7 +170,7 @@ class IdleReclaimer {
 			const isStepped = this.#hasClockStepped(read.now, clock.monotonicMs());
 			const seen = this.#hasMissed || isStepped ? unseen(observation) : observation;
 			const canAdvance = !isPosted && this.#sight.ageOf(observation) <= freshSeconds;
-			const planned = planReclaim(read, seen, this.#sight.at(read.now, observation, canAdvance));
+			const planned = planReclaim(read, seen, this.#sight.at(read, observation, canAdvance));
 			const outcome = isEmpty(planned.plan) ? 'done' : await store.commit(planned.plan);
 			if (outcome === 'done') {
 				this.#hasMissed = false;

@@ -51,7 +51,7 @@ export function createIdleWatch({world, entryId, signal, run}: Options): IdleWat
 				return Infinity;
 			}
 
-			if (!hasReclaimable(before)) {
+			if (!hasReclaimable(before, answeringIn(before, host))) {
 				return reclaimer.endBeyondLimit(before);
 			}
 

@@ -3,7 +3,7 @@ Ends reservations beyond their account's limit when somebody else waits. The own
 if its GPUs are in use. The warning is withdrawn if nobody waits any longer. No scan is needed.
 */
 import {emptyPlan, type Expectation} from '../../model/plan.js';
-import type {AuditRecord, EntryRecord, GpuGroup, GraceTimer, LeaseSlack, Snapshot} from '../../model/types.js';
+import type {AuditRecord, EntryRecord, GpuGroup, LeaseSlack, Snapshot} from '../../model/types.js';
 import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf, type Holding} from '../leases/holdings.js';
@@ -14,6 +14,7 @@ import {limitExpectations} from '../limits/limits.js';
 import {freeGpus, isRecent, waitersIn} from './candidates.js';
 import {noPlan, type ReclaimPlan} from './reclaim.js';
 import {noteReturns} from './returns.js';
+import type {Observer} from './sight.js';
 import {isGraceOver} from './spans.js';
 
 /** Whether a reservation was granted beyond a limit and may have to end. */
@@ -34,12 +35,16 @@ function newestFor(beyond: readonly SlackLease[], usable: ReadonlySet<number>, m
 }
 
 /** Returns the request for which each reservation must end, by lease id. The newest reservations end first, and only as many as the requests need. */
-function neededFor(beyond: readonly SlackLease[], snapshot: Snapshot): ReadonlyMap<string, EntryRecord> {
+function neededFor(
+	beyond: readonly SlackLease[],
+	snapshot: Snapshot,
+	isAnswering: Observer['isAnswering'],
+): ReadonlyMap<string, EntryRecord> {
 	const needed = new Map<string, EntryRecord>();
 	const records = freeGpus(snapshot);
 	const longFree = new Set(gpusOf(records.filter(({lastReleased}) => !isRecent(lastReleased, snapshot))));
 	let free: ReadonlySet<number> = new Set(gpusOf(records));
-	for (const {record, owner, usable, groups, takesAny, missing} of waitersIn(snapshot)) {
+	for (const {record, owner, usable, groups, takesAny, missing} of waitersIn(snapshot, isAnswering)) {
 		const untaken = isRecent(record.entry.enqueueTime, snapshot) ? new Set<number>() : free.intersection(longFree);
 		// A request that has left a free GPU untaken for a minute cannot use it, for example because the GPU is in use without a reservation. But a
 		// request with several groups takes no GPU before one of the groups has enough.
@@ -71,8 +76,8 @@ function changeTo(one: SlackLease, slack: LeaseSlack): readonly HoldingChange[] 
 	return one.holdings.map((holding) => ({kind: 'change', holding, lease: {...holding.lease, slack}}));
 }
 
-/** Plans the warnings and ends that are due. `host` is for the audit log, and `timer` is the machine's monotonic clock, if known. */
-export function planBeyondLimit(snapshot: Snapshot, host: string, timer?: GraceTimer): ReclaimPlan {
+/** Plans the warnings and ends that are due. */
+export function planBeyondLimit(snapshot: Snapshot, {host, isAnswering, timer}: Observer): ReclaimPlan {
 	const graceSeconds = policyValue(snapshot, 'idle.grace');
 	if (graceSeconds === 'never' || !hasMarked(snapshot)) {
 		return noPlan;
@@ -84,6 +89,7 @@ export function planBeyondLimit(snapshot: Snapshot, host: string, timer?: GraceT
 	const needed = neededFor(
 		marked.filter(({limit}) => limit !== undefined),
 		snapshot,
+		isAnswering,
 	);
 	let nextSeconds = Infinity;
 	const stepOf = (one: SlackLease): Step | undefined => {

@@ -1,12 +1,13 @@
 import type {EntryRecord, GpuGroup, Lease, LeaseIdle, Snapshot} from '../../model/types.js';
+import {waitersOf} from '../grants/takeover.js';
 import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
-import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
+import {timedEndOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
 import {idleRulesOf, keptUntil} from '../policy/idle-rules.js';
-import {accountLimitsSeen} from '../queue/account-limits.js';
 import {groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
-import {outageFor, outagesNoted, servableGroups} from '../queue/out-of-service.js';
+import {outageFor, outagesNoted} from '../queue/out-of-service.js';
 import {holdingsOf} from '../queue/queue.js';
+import type {Observer} from './sight.js';
 
 /** A manual reservation of whole GPUs, which may go back to the pool. */
 export type Candidate = {
@@ -65,20 +66,18 @@ type WaitingRequest = {
 	readonly missing: number;
 };
 
-/** Returns the requests for whole GPUs or shares, except those that wait because of a limit of their account or of agents. */
-export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
+/** Returns the requests for whole GPUs or shares for which the queue keeps GPUs. Stopped requests and requests over a limit are not among them. */
+export function waitersIn(snapshot: Snapshot, isAnswering: Observer['isAnswering']): readonly WaitingRequest[] {
 	const {queue, gpus} = snapshot;
 	const out = outagesNoted(snapshot, queue);
-	const {isHeldBack} = accountLimitsSeen(snapshot);
+	const {groupsFor} = waitersOf(snapshot, out, isAnswering);
 	return queue
 		.filter((record) => record.kind === 'entry')
-		.filter(({entry}) => !wantsInstances(entry) && silentSecondsOf(entry, snapshot) === undefined && !isHeldBack(entry))
+		.filter(({entry}) => !wantsInstances(entry))
 		.map((record) => {
 			const {entry} = record;
 			const outageOf = outageFor(entry, gpus, out);
-			const groups = servableGroups(entry, gpus, out).map((group) =>
-				group.filter((index) => outageOf(index) === undefined),
-			);
+			const groups = groupsFor(entry).map((group) => group.filter((index) => outageOf(index) === undefined));
 			const missing = wantedCountOf(entry) - holdingsOf(snapshot, entry.id).length;
 			const takesAny = groupsOf(entry, gpus.length).length === 1;
 			return {record, owner: ownerOf(entry), usable: new Set(groups.flat()), groups, takesAny, missing};
@@ -120,8 +119,8 @@ export type Demand = {
 	readonly takenFor: (candidate: Candidate) => EntryRecord | undefined;
 };
 
-export function demandIn(snapshot: Snapshot): Demand {
-	const waiting = waitersIn(snapshot);
+export function demandIn(snapshot: Snapshot, isAnswering: Observer['isAnswering']): Demand {
+	const waiting = waitersIn(snapshot, isAnswering);
 	const free = freeGpus(snapshot)
 		.filter(({lastReleased}) => isRecent(lastReleased, snapshot))
 		.map(({index}) => index);
@@ -141,7 +140,7 @@ export function demandIn(snapshot: Snapshot): Demand {
 }
 
 /** Whether a reservation may go back now and is not kept. If not, a waiting request need not scan to find idle GPUs. */
-export const hasReclaimable = (snapshot: Snapshot): boolean => {
+export const hasReclaimable = (snapshot: Snapshot, isAnswering: Observer['isAnswering']): boolean => {
 	const rules = idleRulesOf(snapshot);
 	if (rules === undefined) {
 		return false;
@@ -154,6 +153,6 @@ export const hasReclaimable = (snapshot: Snapshot): boolean => {
 		return candidates.length > 0;
 	}
 
-	const {wantedBy} = demandIn(snapshot);
+	const {wantedBy} = demandIn(snapshot, isAnswering);
 	return candidates.some((candidate) => wantedBy(candidate) !== undefined);
 };

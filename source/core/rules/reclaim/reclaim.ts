@@ -17,9 +17,9 @@ import {isGraceOver, isUnbroken, seenAgain, spanFrom} from './spans.js';
 
 type Step =
 	| {readonly kind: 'nothing'}
-	/** Ends the idle time. `reason` explains why a warning is withdrawn. */
+	/** Ends the idle time. `reason` and `withdrawn` explain why a warning is withdrawn. */
 	| {readonly kind: 'clear'; readonly reason: 'used' | 'kept' | 'unknown'}
-	| {readonly kind: 'set'; readonly idle: LeaseIdle; readonly isWithdrawn?: boolean}
+	| {readonly kind: 'set'; readonly idle: LeaseIdle; readonly withdrawn?: 'unknown' | 'policy' | undefined}
 	| {readonly kind: 'warn'; readonly idle: LeaseIdle; readonly wantedBy: EntryRecord | undefined}
 	| {readonly kind: 'reclaim'; readonly wantedBy: EntryRecord | undefined};
 
@@ -54,7 +54,7 @@ function stepOf(
 		return {
 			kind: 'set',
 			idle: spanFrom(seenAt, seenAt),
-			isWithdrawn: holdings.some((holding) => holding.lease.idle?.deadline !== undefined),
+			withdrawn: holdings.some((holding) => holding.lease.idle?.deadline !== undefined) ? 'unknown' : undefined,
 		};
 	}
 
@@ -62,7 +62,12 @@ function stepOf(
 	const latest = seenAgain(idle, seenAt);
 	const refresh: Step = latest === idle ? nothing : {kind: 'set', idle: latest};
 	const isWarned = deadline !== undefined;
-	if (seenAt - since < rules.afterSeconds || (isWarned && !isGraceOver(idle, seenAt, sight.timer))) {
+	if (seenAt - since < rules.afterSeconds) {
+		// An administrator can raise `idle.after` after a warning. The owner is then warned again before the GPUs go back.
+		return isWarned ? {kind: 'set', idle: spanFrom(since, latest.seen), withdrawn: 'policy'} : refresh;
+	}
+
+	if (isWarned && !isGraceOver(idle, seenAt, sight.timer)) {
 		return refresh;
 	}
 
@@ -133,12 +138,9 @@ function auditOf(candidate: Candidate, step: Step, {snapshot: {now}, sight: {hos
 
 		case 'clear':
 		case 'set': {
-			const isWithdrawn =
-				step.kind === 'set'
-					? step.isWithdrawn === true
-					: holdings.some(({lease}) => lease.idle?.deadline !== undefined);
-			const reason = step.kind === 'clear' ? step.reason : 'unknown';
-			return isWithdrawn ? [{...auditEntryOf(holdings, context), kind: 'idle', reason}] : [];
+			const isWarned = holdings.some(({lease}) => lease.idle?.deadline !== undefined);
+			const reason = step.kind === 'set' ? step.withdrawn : isWarned ? step.reason : undefined;
+			return reason === undefined ? [] : [{...auditEntryOf(holdings, context), kind: 'idle', reason}];
 		}
 	}
 }
@@ -172,7 +174,7 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 		sight,
 		rules,
 		demand() {
-			known ??= demandIn(snapshot);
+			known ??= demandIn(snapshot, sight.isAnswering);
 			return known;
 		},
 	};

@@ -1,16 +1,24 @@
 /** One observation of a reservation, and how much its observer can see. */
-import type {GraceTimer, Observation, Snapshot} from '../../model/types.js';
+import type {GraceTimer, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {isUnusedForCertain, mayHideProcess} from '../usage/idle.js';
 import type {Candidate} from './candidates.js';
 
 /** How long an observer has seen a reservation without load. Times are on the store's clock. */
 export type Pause = {readonly since: number; readonly seen: number};
 
-export type Sight = {
+/** The knowledge of an observer that needs no scan. */
+export type Observer = {
+	readonly host: string;
+	/** Returns whether the process of a queue entry is neither stopped nor silent. Other entries cannot use GPUs that go back to the pool. */
+	readonly isAnswering: (entry: QueueEntry) => boolean;
+	/** The machine's monotonic clock, if known. */
+	readonly timer?: GraceTimer | undefined;
+};
+
+export type Sight = Observer & {
 	/** Store time of the observation. */
 	readonly seenAt: number;
 	readonly memoryThresholdMiB: number;
-	readonly host: string;
 	/**
 	False for an old observation, and for one that another process made. Such an observation can end idle times, but
 	neither start nor continue them.
@@ -20,7 +28,6 @@ export type Sight = {
 	/** The GPUs whose processes this observer could see before. */
 	readonly seenGpus?: ReadonlySet<number> | undefined;
 	readonly pauses?: ReadonlyMap<string, Pause> | undefined;
-	readonly timer?: GraceTimer | undefined;
 };
 
 type Reading = Observation['gpus'][number];

@@ -61,12 +61,12 @@ const step = fc.record({
 	),
 	waits: fc.oneof(
 		{weight: 30, arbitrary: fc.constant('same')},
-		{weight: 1, arbitrary: fc.constantFrom('join', 'leave')},
+		{weight: 1, arbitrary: fc.constantFrom('join', 'leave', 'stop', 'wake')},
 	),
 	jump: fc.oneof({weight: 60, arbitrary: fc.constant(0)}, {weight: 1, arbitrary: fc.integer({min: -7200, max: 7200})}),
 });
 
-test('a reservation is never reclaimed if it was active within idle.after or a reading is unknown', async () => {
+test('a reservation is reclaimed only if it was seen idle for idle.after and, with idle.when=wanted, a request can use its GPUs', async () => {
 	let reclaimed = 0;
 	await fc.assert(
 		fc.asyncProperty(fc.array(step, {minLength: 40, maxLength: 60}), fc.boolean(), async (steps, isWanted) => {
@@ -114,6 +114,7 @@ test('a reservation is never reclaimed if it was active within idle.after or a r
 			const busyAt = [0, 0];
 			const seenAt = [0, 0];
 			let isWaited = false;
+			let isStopped = false;
 			for (const {seconds, gpus, observer, scan, waits, jump, ...rest} of steps) {
 				world.pass(seconds);
 				world.jump(jump);
@@ -123,6 +124,9 @@ test('a reservation is never reclaimed if it was active within idle.after or a r
 				} else if (waits === 'leave') {
 					await world.memory.commit({...emptyPlan, writes: [{kind: 'leave', id: 'waiter'}]});
 					isWaited = false;
+				} else if (waits === 'stop' || waits === 'wake') {
+					isStopped = waits === 'stop';
+					world.processes.set(world.host.self.pid, isStopped ? 'stopped' : 'alive');
 				}
 
 				const readings = gpus.flatMap((kind, index) => {
@@ -163,7 +167,7 @@ test('a reservation is never reclaimed if it was active within idle.after or a r
 					if (isGone) {
 						reclaimed++;
 						expect(isIdle && scan === 'made').toBe(true);
-						expect(isWaited || !isWanted).toBe(true);
+						expect((isWaited && !isStopped) || !isWanted).toBe(true);
 						// A step of the store's clock adds less than the longest gap between scans, or the idle time starts again.
 						expect(nowMs / 1000 - busyAt[lease]!).toBeGreaterThanOrEqual(afterSeconds);
 						expect(nowMs / 1000 - seenAt[lease]!).toBeLessThanOrEqual(301);

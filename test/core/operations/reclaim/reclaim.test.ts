@@ -156,6 +156,27 @@ describe('an idle warning is withdrawn', () => {
 	});
 });
 
+test('raising idle.after withdraws an earlier warning, and another warning precedes the end', async () => {
+	const box = await createIdleBox(always);
+	await box.lookFor(31);
+	await setPolicy(box.world, {'idle.after': '2h'});
+	await box.lookFor(1);
+	expect(await box.kinds()).toEqual(['idle', 'idle policy']);
+	expect(await box.idleOf(0)).toEqual({since: startTime + minute, seen: startTime + 31 * minute});
+	expect(detailText((await readStatus(box.world)).rows[0]!)).toMatch(/^expires in /v);
+	expect((await box.world.store.audit()).map((entry) => eventText(entry))).toContain(
+		'alice keeps GPUs 0,1: idle.after was raised',
+	);
+	await box.lookFor(88);
+	expect(await box.kinds()).toEqual(['idle', 'idle policy']);
+	await box.lookFor(1);
+	expect(await box.kinds()).toEqual(['idle', 'idle policy', 'idle']);
+	await box.lookFor(19);
+	expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
+	await box.lookFor(1);
+	expect(await box.kinds()).toEqual(['idle', 'idle policy', 'idle', 'ended reclaimed']);
+});
+
 test('extend --keep moves the end of a reservation that would end earlier', async () => {
 	const box = await createIdleBox(always);
 	box.world.pass(23.5 * hour);
@@ -267,6 +288,29 @@ describe('with idle.when=wanted', () => {
 		await joinAs(box.world, {id: 'later'});
 		await box.lookAfter(2);
 		expect(await box.holders()).toEqual([undefined, undefined, 'alice', 'alice']);
+	});
+
+	test('an idle reservation gets no warning and is not reclaimed for a stopped request', async () => {
+		const box = await createIdleBox();
+		const {processes, host} = box.world;
+		const {pid} = host.self;
+		const lookWith = async (state: 'alive' | 'stopped', minutes: number) => {
+			processes.set(pid, state);
+			for (let passed = 0; passed < minutes; passed++) {
+				await heartbeat(box);
+				await box.lookAfter(minute);
+			}
+		};
+
+		await joinAs(box.world, {ids: [0]});
+		await lookWith('stopped', 40);
+		expect(await box.kinds()).toEqual([]);
+		await lookWith('alive', 1);
+		expect(await box.kinds()).toEqual(['idle']);
+		await lookWith('stopped', 40);
+		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
+		await lookWith('alive', 1);
+		expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
 	});
 
 	test('a reservation with a warning is reclaimed only when somebody waits for it', async () => {

@@ -382,6 +382,19 @@ describe('a reservation beyond the limit', () => {
 		]);
 	});
 
+	test('stays while the process of the other request is stopped', async () => {
+		const {world, join, lookFor, holders} = await full();
+		const {pid} = world.host.self;
+		await join(bob, 1);
+		world.processes.set(pid, 'stopped');
+		await lookFor(60);
+		expect(await holders()).toBe('a a a+ a+');
+		expect((await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit')).toEqual([]);
+		world.processes.set(pid, 'alive');
+		await lookFor(21);
+		expect(await holders()).toBe('a a a+ -');
+	});
+
 	test('is no longer beyond the limit when its account holds fewer GPUs or gets a higher limit', async () => {
 		const {world, join, lookFor, holders} = await full();
 		await changePolicy(world, root, [{key: 'limits.user.bob.max-gpus', value: 'off'}]);
