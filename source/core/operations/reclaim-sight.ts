@@ -4,9 +4,9 @@ and which reservations have no load.
 */
 import type {World} from '../model/ports.js';
 import type {GraceTimer, Observation, Snapshot} from '../model/types.js';
-import {candidatesIn} from '../rules/reclaim/candidates.js';
+import {candidatesIn, type Observer} from '../rules/reclaim/candidates.js';
 import {nextPauses} from '../rules/reclaim/parked.js';
-import {gpusSeenIn, type Observer, type Pause, type Sight} from '../rules/reclaim/sight.js';
+import {gpusSeenIn, type Pause, type Sight} from '../rules/reclaim/sight.js';
 import {answeringIn} from './acquire-now.js';
 
 export class ReclaimSight {

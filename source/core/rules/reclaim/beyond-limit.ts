@@ -3,63 +3,22 @@ Ends reservations beyond their account's limit when somebody else waits. The own
 if its GPUs are in use. The warning is withdrawn if nobody waits any longer. No scan is needed.
 */
 import {emptyPlan, type Expectation} from '../../model/plan.js';
-import type {AuditRecord, EntryRecord, GpuGroup, LeaseSlack, Snapshot} from '../../model/types.js';
+import type {AuditRecord, EntryRecord, LeaseSlack, Snapshot} from '../../model/types.js';
 import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf, type Holding} from '../leases/holdings.js';
-import {ownerOf} from '../leases/ownership.js';
 import {slackLeasesIn, type SlackLease} from '../limits/slack.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {limitExpectations} from '../limits/limits.js';
-import {freeGpus, isRecent, waitersIn} from './candidates.js';
+import {outagesNoted} from '../queue/out-of-service.js';
+import {useOf, waitersIn, type Observer} from './candidates.js';
 import {noPlan, type ReclaimPlan} from './reclaim.js';
 import {noteReturns} from './returns.js';
-import type {Observer} from './sight.js';
 import {isGraceOver} from './spans.js';
 
 /** Whether a reservation was granted beyond a limit and may have to end. */
 export const hasMarked = ({gpus}: Pick<Snapshot, 'gpus'>): boolean =>
 	gpus.some((record) => record.kind === 'leased' && record.lease.slack !== undefined);
-
-const mostIn = (groups: readonly GpuGroup[], gpus: ReadonlySet<number>): number =>
-	Math.max(0, ...groups.map((group) => group.filter((index) => gpus.has(index)).length));
-
-/** Returns the newest reservations that together have as many usable GPUs as a request still lacks. */
-function newestFor(beyond: readonly SlackLease[], usable: ReadonlySet<number>, missing: number): readonly SlackLease[] {
-	const counted = beyond
-		.map((one) => ({one, count: one.holdings.filter(({index}) => usable.has(index)).length}))
-		.filter(({count}) => count > 0);
-	return counted
-		.filter((_, position) => counted.slice(0, position).reduce((sum, {count}) => sum + count, 0) < missing)
-		.map(({one}) => one);
-}
-
-/** Returns the request for which each reservation must end, by lease id. The newest reservations end first, and only as many as the requests need. */
-function neededFor(
-	beyond: readonly SlackLease[],
-	snapshot: Snapshot,
-	isAnswering: Observer['isAnswering'],
-): ReadonlyMap<string, EntryRecord> {
-	const needed = new Map<string, EntryRecord>();
-	const records = freeGpus(snapshot);
-	const longFree = new Set(gpusOf(records.filter(({lastReleased}) => !isRecent(lastReleased, snapshot))));
-	let free: ReadonlySet<number> = new Set(gpusOf(records));
-	for (const {record, owner, usable, groups, takesAny, missing} of waitersIn(snapshot, isAnswering)) {
-		const untaken = isRecent(record.entry.enqueueTime, snapshot) ? new Set<number>() : free.intersection(longFree);
-		// A request that has left a free GPU untaken for a minute cannot use it, for example because the GPU is in use without a reservation. But a
-		// request with several groups takes no GPU before one of the groups has enough.
-		const cannotUseUntaken = takesAny || mostIn(groups, untaken) >= missing;
-		const missed = missing - mostIn(groups, cannotUseUntaken ? free.difference(untaken) : free);
-		// The request will take the other free GPUs at once, so they are not free for later requests.
-		const others = beyond.filter(({lease}) => owner !== ownerOf(lease) && !needed.has(lease.leaseId!));
-		free = free.difference(usable);
-		for (const {lease} of newestFor(others, usable, missed)) {
-			needed.set(lease.leaseId!, record);
-		}
-	}
-
-	return needed;
-}
 
 /** How long to wait if the deadline has passed on the store's clock, but the grace period has not ended on the monotonic clock. */
 const retrySeconds = 1;
@@ -86,16 +45,16 @@ export function planBeyondLimit(snapshot: Snapshot, {host, isAnswering, timer}: 
 	const {now} = snapshot;
 	const context = {now, host};
 	const marked = slackLeasesIn(snapshot);
-	const needed = neededFor(
+	const {needed} = useOf(
 		marked.filter(({limit}) => limit !== undefined),
+		waitersIn(snapshot, outagesNoted(snapshot, snapshot.queue), isAnswering),
 		snapshot,
-		isAnswering,
 	);
 	let nextSeconds = Infinity;
 	const stepOf = (one: SlackLease): Step | undefined => {
-		const {holdings, lease, slack} = one;
+		const {holdings, slack} = one;
 		const {groups, deadline} = slack;
-		const waiter = needed.get(lease.leaseId!);
+		const waiter = needed.get(one);
 		const facts = auditEntryOf(holdings, context);
 		if (waiter === undefined) {
 			return deadline === undefined

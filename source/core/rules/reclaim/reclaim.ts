@@ -9,7 +9,8 @@ import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf} from '../leases/holdings.js';
 import {policyExpectation} from '../policy/policy.js';
 import {idleRulesOf, keptUntil, type IdleRules} from '../policy/idle-rules.js';
-import {candidatesIn, demandIn, type Candidate, type Demand} from './candidates.js';
+import {outagesSeen} from '../queue/out-of-service.js';
+import {candidatesIn, useOf, waitersIn, type Candidate} from './candidates.js';
 import {isSameParked, isWithoutLoad, parkedAfter} from './parked.js';
 import {noteReturns} from './returns.js';
 import {judge, type Sight} from './sight.js';
@@ -25,14 +26,24 @@ type Step =
 
 const nothing: Step = {kind: 'nothing'};
 
+/** A reservation that has been idle for `idle.after`. The waiting requests decide its step. */
+type Due = {
+	readonly kind: 'due';
+	readonly idle: LeaseIdle;
+	readonly isWarned: boolean;
+	readonly mayEnd: boolean;
+	/** The step if the reservation is neither warned nor ended. */
+	readonly otherwise: Step;
+};
+
 const isKeptNow = ({holdings}: Candidate, snapshot: Snapshot): boolean =>
 	holdings.some((holding) => keptUntil(holding.lease, snapshot) !== undefined);
 
 function stepOf(
 	candidate: Candidate,
 	verdict: ReturnType<typeof judge>,
-	{snapshot, sight, rules, demand}: Context,
-): Step {
+	{snapshot, sight, rules}: Context,
+): Step | Due {
 	const {lease, holdings, idle, hasIdle} = candidate;
 	const {seenAt, canAdvance} = sight;
 	const isKept = isKeptNow(candidate, snapshot);
@@ -67,22 +78,35 @@ function stepOf(
 		return isWarned ? {kind: 'set', idle: spanFrom(since, latest.seen), withdrawn: 'policy'} : refresh;
 	}
 
-	if (isWarned && !isGraceOver(idle, seenAt, sight.timer)) {
-		return refresh;
+	return {
+		kind: 'due',
+		idle,
+		isWarned,
+		mayEnd: isWarned && isGraceOver(idle, seenAt, sight.timer),
+		otherwise: refresh,
+	};
+}
+
+function dueStep(
+	candidate: Candidate,
+	{idle, isWarned, mayEnd, otherwise}: Due,
+	{sight: {seenAt, timer}, rules, demand}: Context,
+): Step {
+	if (isWarned && !mayEnd) {
+		return otherwise;
 	}
 
-	const wantedBy = rules.isOnlyWanted ? demand()[isWarned ? 'takenFor' : 'wantedBy'](candidate) : undefined;
+	const wantedBy = rules.isOnlyWanted ? demand()[isWarned ? 'neededFor' : 'wantedBy'].get(candidate) : undefined;
 	if (rules.isOnlyWanted && wantedBy === undefined) {
-		return refresh;
+		return otherwise;
 	}
 
 	if (isWarned) {
 		return {kind: 'reclaim', wantedBy};
 	}
 
-	const {timer} = sight;
 	const warning = {
-		since,
+		since: idle.since,
 		seen: Math.max(idle.seen, Math.floor(seenAt)),
 		warned: Math.ceil(seenAt),
 		deadline: Math.ceil(seenAt + rules.graceSeconds),
@@ -91,12 +115,36 @@ function stepOf(
 	return {kind: 'warn', idle: warning, wantedBy};
 }
 
+type Demand = {
+	/** The requests that could use the GPUs of idle reservations. Their owners are warned. */
+	readonly wantedBy: ReadonlyMap<Candidate, EntryRecord>;
+	/** The requests for which reservations must end now. */
+	readonly neededFor: ReadonlyMap<Candidate, EntryRecord>;
+};
+
 type Context = {
 	readonly snapshot: Snapshot;
 	readonly sight: Sight;
 	readonly rules: IdleRules;
 	readonly demand: () => Demand;
 };
+
+/** Returns which reservations are wanted and needed. Only reservations whose grace period is over count as needed. */
+function demandFor(
+	found: ReadonlyArray<{readonly candidate: Candidate; readonly step: Step | Due}>,
+	{snapshot, sight}: Context,
+	observation: Observation,
+): Demand {
+	const out = outagesSeen(snapshot, observation, sight.memoryThresholdMiB);
+	const waiting = waitersIn(snapshot, out, sight.isAnswering);
+	const due = found.flatMap(({candidate, step}) => (step.kind === 'due' ? [{candidate, mayEnd: step.mayEnd}] : []));
+	const ofAll = due.map(({candidate}) => candidate);
+	const ending = due.filter(({mayEnd}) => mayEnd).map(({candidate}) => candidate);
+	return {
+		wantedBy: useOf(ofAll, waiting, snapshot).wanted,
+		neededFor: useOf(ending, waiting, snapshot).needed,
+	};
+}
 
 function idleAfter(idle: LeaseIdle | undefined, step: Step): LeaseIdle | undefined {
 	return step.kind === 'set' || step.kind === 'warn' ? step.idle : step.kind === 'clear' ? undefined : idle;
@@ -174,22 +222,25 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 		sight,
 		rules,
 		demand() {
-			known ??= demandIn(snapshot, sight.isAnswering);
+			known ??= demandFor(found, context, observation);
 			return known;
 		},
 	};
 	// If not all reservations must end, those that have been idle for longest end first.
-	const steps = candidates
+	const found = candidates
 		.toSorted((a, b) => (a.idle?.since ?? Number.MAX_VALUE) - (b.idle?.since ?? Number.MAX_VALUE))
-		.map((candidate) => {
-			const isParked =
-				isWithoutLoad(candidate, observation, sight.memoryThresholdMiB) && !isKeptNow(candidate, snapshot);
-			return {
-				candidate,
-				step: stepOf(candidate, judge(candidate, snapshot, observation, sight), context),
-				parked: parkedAfter(candidate, isParked, context),
-			};
-		});
+		.map((candidate) => ({
+			candidate,
+			step: stepOf(candidate, judge(candidate, snapshot, observation, sight), context),
+		}));
+	const steps = found.map(({candidate, step}) => {
+		const isParked = isWithoutLoad(candidate, observation, sight.memoryThresholdMiB) && !isKeptNow(candidate, snapshot);
+		return {
+			candidate,
+			step: step.kind === 'due' ? dueStep(candidate, step, context) : step,
+			parked: parkedAfter(candidate, isParked, context),
+		};
+	});
 	const taken = steps.filter(({step}) => step.kind !== 'nothing');
 	const nextSeconds = Math.min(...steps.map(({candidate, step}) => secondsToNext(candidate, step, context)));
 	const changes = steps.flatMap(({candidate, ...after}) => changesOf(candidate, after, snapshot.now));

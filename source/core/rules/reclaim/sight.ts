@@ -1,19 +1,10 @@
 /** One observation of a reservation, and how much its observer can see. */
-import type {GraceTimer, Observation, QueueEntry, Snapshot} from '../../model/types.js';
+import type {Observation, Snapshot} from '../../model/types.js';
 import {isUnusedForCertain, mayHideProcess} from '../usage/idle.js';
-import type {Candidate} from './candidates.js';
+import type {Candidate, Observer} from './candidates.js';
 
 /** How long an observer has seen a reservation without load. Times are on the store's clock. */
 export type Pause = {readonly since: number; readonly seen: number};
-
-/** The knowledge of an observer that needs no scan. */
-export type Observer = {
-	readonly host: string;
-	/** Returns whether the process of a queue entry is neither stopped nor silent. Other entries cannot use GPUs that go back to the pool. */
-	readonly isAnswering: (entry: QueueEntry) => boolean;
-	/** The machine's monotonic clock, if known. */
-	readonly timer?: GraceTimer | undefined;
-};
 
 export type Sight = Observer & {
 	/** Store time of the observation. */

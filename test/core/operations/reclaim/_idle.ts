@@ -36,20 +36,28 @@ export const setPolicy = async (
 	);
 };
 
-/** Adds a queue entry of bob for these GPUs, or for any two. */
+/** Adds a queue entry of bob for these GPUs, or for any GPUs of the same model. */
 export const joinAs = async (
 	world: TestWorld,
 	{
 		requester = bob,
 		ids,
 		id = 'waiter',
-	}: {readonly requester?: typeof bob; readonly ids?: readonly number[]; readonly id?: string},
+		count = 1,
+		readings = allIdle,
+	}: {
+		readonly requester?: typeof bob;
+		readonly ids?: readonly number[];
+		readonly id?: string;
+		readonly count?: number;
+		readonly readings?: readonly GpuReading[];
+	},
 ): Promise<void> => {
 	await joinQueue(world, {
 		id,
-		request: {requester, count: 1, ids, tenure: {type: 'manual', durationSeconds: hour}},
+		request: {requester, count, ids, tenure: {type: 'manual', durationSeconds: hour}},
 		waitSeconds: undefined,
-		observation: observationOf([0, 1, 2, 3].map((index) => idleReading(index))),
+		observation: observationOf(readings),
 	});
 };
 

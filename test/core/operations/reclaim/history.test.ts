@@ -13,6 +13,17 @@ import {alice, hour, joinAs, minute, setPolicy, usedReading} from './_idle.js';
 const gpuCount = 4;
 const afterSeconds = 10 * minute;
 
+/** The GPUs of each model. A request for two GPUs accepts only GPUs of the same model. */
+const models = [
+	[0, 2],
+	[1, 3],
+];
+
+const ofTwoModels = Array.from({length: gpuCount}, (_, index) => ({
+	...idleReading(index),
+	name: models[0]!.includes(index) ? 'A100' : 'H100',
+}));
+
 /** The number of the observer that never sees processes, as in a container. */
 const partialObserver = 3;
 
@@ -69,129 +80,136 @@ const step = fc.record({
 test('a reservation is reclaimed only if it was seen idle for idle.after and, with idle.when=wanted, a request can use its GPUs', async () => {
 	let reclaimed = 0;
 	await fc.assert(
-		fc.asyncProperty(fc.array(step, {minLength: 40, maxLength: 60}), fc.boolean(), async (steps, isWanted) => {
-			let store: (typeof steps)[number]['store'] = 'up';
-			let isRecorded = true;
-			const world = await createTestWorld({
-				gpuCount,
-				wrap: (memory) => ({
-					...memory,
-					async read(options) {
-						if (store === 'down') {
-							isRecorded = false;
-							throw new CanhazgpuError('store-unreachable', 'gone');
-						}
+		fc.asyncProperty(
+			fc.array(step, {minLength: 40, maxLength: 60}),
+			fc.boolean(),
+			fc.constantFrom(1, 2),
+			async (steps, isWanted, count) => {
+				let store: (typeof steps)[number]['store'] = 'up';
+				let isRecorded = true;
+				const world = await createTestWorld({
+					gpuCount,
+					wrap: (memory) => ({
+						...memory,
+						async read(options) {
+							if (store === 'down') {
+								isRecorded = false;
+								throw new CanhazgpuError('store-unreachable', 'gone');
+							}
 
-						return memory.read(options);
-					},
-					async commit(plan) {
-						if (store === 'conflicts') {
-							store = 'up';
-							return 'conflict';
-						}
+							return memory.read(options);
+						},
+						async commit(plan) {
+							if (store === 'conflicts') {
+								store = 'up';
+								return 'conflict';
+							}
 
-						const outcome = await memory.commit(plan);
-						if (store === 'loses the answer') {
-							throw new CanhazgpuError('store-unreachable', 'gone');
-						}
+							const outcome = await memory.commit(plan);
+							if (store === 'loses the answer') {
+								throw new CanhazgpuError('store-unreachable', 'gone');
+							}
 
-						return outcome;
-					},
-				}),
-			});
-			await setPolicy(world, {
-				'idle.after': '10m',
-				'idle.grace': '5m',
-				'idle.when': isWanted ? 'wanted' : 'always',
-			});
-			await reserve(world, {requester: alice, count: 2, ids: [0, 1], durationSeconds: 240 * hour});
-			await reserve(world, {requester: alice, count: 1, ids: [2], durationSeconds: 240 * hour});
-			const observers = Array.from({length: 4}, () => createReclaimer(world));
-			/** The GPUs whose processes each observer has seen. */
-			const seenBy = observers.map(() => new Set<number>());
-			const leases: ReadonlyArray<readonly number[]> = [[0, 1], [2]];
-			/** When a scan last showed that the reservation was in use, in seconds of a clock that never steps. */
-			const busyAt = [0, 0];
-			const seenAt = [0, 0];
-			let isWaited = false;
-			let isStopped = false;
-			for (const {seconds, gpus, observer, scan, waits, jump, ...rest} of steps) {
-				world.pass(seconds);
-				world.jump(jump);
-				if (waits === 'join' && !isWaited) {
-					await joinAs(world, {id: 'waiter'});
-					isWaited = true;
-				} else if (waits === 'leave') {
-					await world.memory.commit({...emptyPlan, writes: [{kind: 'leave', id: 'waiter'}]});
-					isWaited = false;
-				} else if (waits === 'stop' || waits === 'wake') {
-					isStopped = waits === 'stop';
-					world.processes.set(world.host.self.pid, isStopped ? 'stopped' : 'alive');
-				}
-
-				const readings = gpus.flatMap((kind, index) => {
-					const reading = kind === 'idle' ? idleReading(index) : usedReading(index);
-					const seen = faults[kind] === undefined ? reading : faults[kind](reading);
-					return seen === undefined ? [] : [observer === partialObserver ? {...seen, processes: undefined} : seen];
+							return outcome;
+						},
+					}),
 				});
-				const nowMs = world.clock.monotonicMs();
-				const changes: Partial<Observation> =
-					scan === 'failed'
-						? {gpus: [], failure: {message: 'no answer'}}
-						: scan === 'partial'
-							? {isPartial: true}
-							: scan === 'posted'
-								? {isPosted: true}
-								: {};
-				const observation = observationOf(readings, {
-					takenAtMs: scan === 'old' ? nowMs - 6000 : nowMs,
-					...changes,
+				await setPolicy(world, {
+					'idle.after': '10m',
+					'idle.grace': '5m',
+					'idle.when': isWanted ? 'wanted' : 'always',
 				});
-				const before = await world.memory.read();
-				({store} = rest);
-				isRecorded = true;
-				await observers[observer]!.look(before, observation);
-				store = 'up';
-				const after = await world.memory.read();
-				for (const [lease, ids] of leases.entries()) {
-					const isUnseen = (id: number): boolean =>
-						(observer === partialObserver && gpus[id] === 'idle') ||
-						(gpus[id] === 'hidden processes' && !seenBy[observer]!.has(id));
-					const isIdle = scan !== 'failed' && observer !== partialObserver && ids.every((id) => gpus[id] === 'idle');
-					/** Whether the observer can never see some of the processes. Such an observation says nothing. */
-					const isHidden =
-						scan !== 'failed' &&
-						ids.some((id) => isUnseen(id)) &&
-						ids.every((id) => gpus[id] === 'idle' || isUnseen(id));
-					const isGone = ids.every((id) => before.gpus[id]!.kind === 'leased' && after.gpus[id]!.kind === 'free');
-					if (isGone) {
-						reclaimed++;
-						expect(isIdle && scan === 'made').toBe(true);
-						expect((isWaited && !isStopped) || !isWanted).toBe(true);
-						// A step of the store's clock adds less than the longest gap between scans, or the idle time starts again.
-						expect(nowMs / 1000 - busyAt[lease]!).toBeGreaterThanOrEqual(afterSeconds);
-						expect(nowMs / 1000 - seenAt[lease]!).toBeLessThanOrEqual(301);
+				await reserve(world, {requester: alice, count: 2, ids: [0, 1], durationSeconds: 240 * hour});
+				await reserve(world, {requester: alice, count: 1, ids: [2], durationSeconds: 240 * hour});
+				const observers = Array.from({length: 4}, () => createReclaimer(world));
+				/** The GPUs whose processes each observer has seen. */
+				const seenBy = observers.map(() => new Set<number>());
+				const leases: ReadonlyArray<readonly number[]> = [[0, 1], [2]];
+				/** When a scan last showed that the reservation was in use, in seconds of a clock that never steps. */
+				const busyAt = [0, 0];
+				const seenAt = [0, 0];
+				let isWaited = false;
+				let isStopped = false;
+				for (const {seconds, gpus, observer, scan, waits, jump, ...rest} of steps) {
+					world.pass(seconds);
+					world.jump(jump);
+					if (waits === 'join' && !isWaited) {
+						await joinAs(world, {id: 'waiter', count, readings: ofTwoModels});
+						isWaited = true;
+					} else if (waits === 'leave') {
+						await world.memory.commit({...emptyPlan, writes: [{kind: 'leave', id: 'waiter'}]});
+						isWaited = false;
+					} else if (waits === 'stop' || waits === 'wake') {
+						isStopped = waits === 'stop';
+						world.processes.set(world.host.self.pid, isStopped ? 'stopped' : 'alive');
 					}
 
-					// A partial scan says nothing about the reservation, and a scan that is too old can only end idle times.
-					if (!isIdle && !isHidden && isRecorded && scan !== 'partial') {
-						busyAt[lease] = nowMs / 1000;
+					const readings = gpus.flatMap((kind, index) => {
+						const reading = kind === 'idle' ? idleReading(index) : usedReading(index);
+						const seen = faults[kind] === undefined ? reading : faults[kind](reading);
+						return seen === undefined ? [] : [observer === partialObserver ? {...seen, processes: undefined} : seen];
+					});
+					const nowMs = world.clock.monotonicMs();
+					const changes: Partial<Observation> =
+						scan === 'failed'
+							? {gpus: [], failure: {message: 'no answer'}}
+							: scan === 'partial'
+								? {isPartial: true}
+								: scan === 'posted'
+									? {isPosted: true}
+									: {};
+					const observation = observationOf(readings, {
+						takenAtMs: scan === 'old' ? nowMs - 6000 : nowMs,
+						...changes,
+					});
+					const before = await world.memory.read();
+					({store} = rest);
+					isRecorded = true;
+					await observers[observer]!.look(before, observation);
+					store = 'up';
+					const after = await world.memory.read();
+					for (const [lease, ids] of leases.entries()) {
+						const isUnseen = (id: number): boolean =>
+							(observer === partialObserver && gpus[id] === 'idle') ||
+							(gpus[id] === 'hidden processes' && !seenBy[observer]!.has(id));
+						const isIdle = scan !== 'failed' && observer !== partialObserver && ids.every((id) => gpus[id] === 'idle');
+						/** Whether the observer can never see some of the processes. Such an observation says nothing. */
+						const isHidden =
+							scan !== 'failed' &&
+							ids.some((id) => isUnseen(id)) &&
+							ids.every((id) => gpus[id] === 'idle' || isUnseen(id));
+						const isGone = ids.every((id) => before.gpus[id]!.kind === 'leased' && after.gpus[id]!.kind === 'free');
+						if (isGone) {
+							reclaimed++;
+							expect(isIdle && scan === 'made').toBe(true);
+							const isUsable = (id: number): boolean => after.gpus[id]!.kind === 'free' && gpus[id] === 'idle';
+							const isServed = models.some((model) => model.filter((id) => isUsable(id)).length >= count);
+							expect((isWaited && !isStopped && isServed) || !isWanted).toBe(true);
+							// A step of the store's clock adds less than the longest gap between scans, or the idle time starts again.
+							expect(nowMs / 1000 - busyAt[lease]!).toBeGreaterThanOrEqual(afterSeconds);
+							expect(nowMs / 1000 - seenAt[lease]!).toBeLessThanOrEqual(301);
+						}
+
+						// A partial scan says nothing about the reservation, and a scan that is too old can only end idle times.
+						if (!isIdle && !isHidden && isRecorded && scan !== 'partial') {
+							busyAt[lease] = nowMs / 1000;
+						}
+
+						if (scan === 'made' && isRecorded && !isHidden) {
+							seenAt[lease] = nowMs / 1000;
+						}
 					}
 
-					if (scan === 'made' && isRecorded && !isHidden) {
-						seenAt[lease] = nowMs / 1000;
-					}
-				}
-
-				if (scan === 'made' || scan === 'old') {
-					for (const {index, processes} of readings) {
-						if (processes !== undefined) {
-							seenBy[observer]!.add(index);
+					if (scan === 'made' || scan === 'old') {
+						for (const {index, processes} of readings) {
+							if (processes !== undefined) {
+								seenBy[observer]!.add(index);
+							}
 						}
 					}
 				}
-			}
-		}),
+			},
+		),
 		{numRuns: isLong ? 1000 : 60},
 	);
 	expect(reclaimed).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ import {queueWhy} from '../../../../source/format/queue/why.js';
 import {reminderText} from '../../../../source/format/reminder-text.js';
 import {detailText} from '../../../../source/format/status-labels.js';
 import {createPaint} from '../../../../source/format/text/paint.js';
-import {idleReading, observationOf, startTime} from '../../../_helpers/world.js';
+import {idleReading, observationOf, person, startTime} from '../../../_helpers/world.js';
 import {alice, allIdle, bob, createIdleBox, hour, joinAs, minute, root, setPolicy, usedReading} from './_idle.js';
 
 const idleAfterHalfAnHour = {'idle.after': '30m'};
@@ -311,6 +311,72 @@ describe('with idle.when=wanted', () => {
 		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
 		await lookWith('alive', 1);
 		expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
+	});
+
+	/** Creates a pool with two GPUs of each model, in which bob waits for two GPUs of the same model, and jobs hold `busy`. */
+	const ofTwoModels = async (busy: readonly number[], readings = allIdle) => {
+		const box = await createIdleBox();
+		const {world} = box;
+		const gpus = readings.map((reading, index) => ({...reading, name: index < 2 ? 'A100' : 'H100'}));
+		await release(world, alice, {by: 'label', label: 'alice'});
+		for (const index of [0, 1, 2, 3].filter((id) => !busy.includes(id))) {
+			await reserve(world, {requester: alice, count: 1, ids: [index], durationSeconds: 24 * hour});
+		}
+
+		const lease = {user: 'carol', type: 'run', startTime, leaseId: 'job'} as const;
+		await world.memory.commit({...emptyPlan, writes: busy.map((index) => ({kind: 'lease', index, lease}))});
+		await joinAs(world, {count: 2, readings: gpus});
+		return {
+			...box,
+			async lookFor(minutes: number) {
+				for (let passed = 0; passed < minutes; passed++) {
+					await heartbeat(box);
+					await box.lookAfter(minute, gpus);
+				}
+			},
+		};
+	};
+
+	test('idle reservations stay if they leave a request without enough GPUs of one model', async () => {
+		const {lookFor, kinds, holders} = await ofTwoModels([0, 2]);
+		await lookFor(60);
+		expect(await kinds()).toEqual([]);
+		expect(await holders()).toEqual(['carol', 'alice', 'carol', 'alice']);
+	});
+
+	test('only idle reservations of one model are reclaimed for a request for GPUs of one model', async () => {
+		const {lookFor, kinds, holders} = await ofTwoModels([0]);
+		await lookFor(60);
+		expect(await kinds()).toEqual(['idle', 'idle', 'ended reclaimed', 'ended reclaimed']);
+		expect(await holders()).toEqual(['carol', 'alice', undefined, undefined]);
+	});
+
+	test('idle reservations stay if the other GPU of their model is in use without a reservation', async () => {
+		const {world, lookFor, kinds} = await ofTwoModels(
+			[0],
+			[idleReading(0), idleReading(1), idleReading(2), usedReading(3)],
+		);
+		await release(world, alice, {by: 'gpus', ids: [3]});
+		await lookFor(60);
+		expect(await kinds()).toEqual([]);
+	});
+
+	test('a reservation with a warning is reclaimed only when all GPUs that the request needs can be reclaimed', async () => {
+		const {world, lookFor, kinds, holders} = await ofTwoModels([0, 1]);
+		await lookFor(31);
+		expect(await kinds()).toEqual(['idle', 'idle']);
+		await extend(world, alice, {by: 'gpus', ids: [3]}, {atLeast: hour, keepSeconds: hour});
+		await lookFor(60);
+		expect(await holders()).toEqual(['carol', 'carol', 'alice', 'alice']);
+		await lookFor(60);
+		expect(await holders()).toEqual(['carol', 'carol', undefined, undefined]);
+	});
+
+	test('an idle reservation stays if an earlier request keeps its GPU and still lacks others', async () => {
+		const {world, lookFor, kinds} = await ofTwoModels([0, 2]);
+		await joinAs(world, {requester: person('dave'), id: 'later'});
+		await lookFor(60);
+		expect(await kinds()).toEqual([]);
 	});
 
 	test('a reservation with a warning is reclaimed only when somebody waits for it', async () => {

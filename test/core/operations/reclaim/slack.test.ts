@@ -346,6 +346,17 @@ describe('a reservation beyond the limit', () => {
 		expect(await holders()).toBe('a a+ b b');
 	});
 
+	test('stays if the request would still lack GPUs of one model', async () => {
+		const {world, lookFor, holders} = await ofTwoModels(
+			[idleReading, idleReading, idleReading, idleReading],
+			[1, 1, 1, 1],
+		);
+		expect(await holders()).toBe('a a+ a+ a+');
+		await changePolicy(world, root, [{key: 'limits.user.ada.max-gpus', value: '3'}]);
+		await lookFor(60);
+		expect(await holders()).toBe('a a+ a+ a+');
+	});
+
 	test('stays if the request will take a free GPU instead', async () => {
 		const {world, take, join, look, lookFor, holders} = await createBox({'limits.max-gpus': '1'});
 		await changePolicy(world, root, [{key: 'limits.user.bob.max-gpus', value: 'off'}]);
