@@ -421,7 +421,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			const {execPath, argv, versions} = process;
 			const file = realpathSync(versions['bun'] === undefined ? argv[1]! : execPath);
 			const directory = path.dirname(path.dirname(file));
-			// What other accounts type: the link to this program, which is often in another directory.
+			// Other accounts start the program by its link, which is often in another directory.
 			const typed = lookUpCommand('canhazgpu', process.env);
 			const needed = [file, execPath, ...(typed.kind === 'found' ? [typed.file] : [])];
 			const part = needed.map((each) => findClosedPart(each)).find((closed) => closed !== undefined);

@@ -193,6 +193,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 			new MutationObserver(() => announced.push(announcer.textContent)).observe(announcer, {subtree: true, childList: true, characterData: true});
 		`);
 		const announced = async () => page.evaluate<string>(String.raw`announced.join('\n')`);
+		await page.locator('#pill[data-kind="live"]').waitFor();
 		await redis.kill();
 		await page
 			.locator('#banners [data-kind="store"]', {
