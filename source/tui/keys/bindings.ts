@@ -167,7 +167,7 @@ export const panelBindings: readonly Binding[] = [
 		modes: panelNames,
 		keys: ['ctrl-r'],
 		intent: 'refresh',
-		help: ['Monitor', 'refresh now and draw the whole screen again'],
+		help: ['Monitor', 'refresh and redraw'],
 	},
 	{modes: panelNames, keys: ['ctrl-z'], intent: 'suspend', help: ['Monitor', 'suspend (fg resumes)']},
 	{modes: panelNames, keys: ['?', 'h'], intent: 'open-help', help: ['Monitor', 'this help'], footer: ['?', 'Help']},

@@ -217,7 +217,7 @@ describe('the permissions of a SQLite pool', () => {
 			code: 'store-unreachable',
 			hint: expect.any(String) as string,
 		});
-		expect((said.at(-1) as Error).message).toBe(`The GPU pool ${file} can be written only by its owner`);
+		expect((said.at(-1) as Error).message).toBe(`The GPU pool ${file} can be used only by its owner`);
 	});
 
 	test('lead to errors if they forbid reading the pool or its directory', async () => {

@@ -137,7 +137,7 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 		ask('cancel-job', {jobs: jobs.slice(2, 4)}),
 		[
 			'Cancel jobs 3, 4',
-			'3 running: ./sweep.sh --token ***',
+			'3 of bob running: ./sweep.sh --token ***',
 			'4 running: python eval.py',
 			'A running command gets SIGTERM, and after 30 seconds SIGKILL.',
 			'Cancel jobs 3, 4? y/N',

@@ -54,7 +54,6 @@ test.each(
 		['r2\r', / OK reserved GPUs /v],
 		['x', /There is nothing to release|not reserved|Release GPU/v],
 		[keys.escape, /q Quit$/v],
-		[keys.controlR, /Mine 2/v],
 	] as const) {
 		top.write(typed);
 		const frame = await top.waitFor(shown);

@@ -73,9 +73,14 @@ function stepOf(
 	const latest = seenAgain(idle, seenAt);
 	const refresh: Step = latest === idle ? nothing : {kind: 'set', idle: latest};
 	const isWarned = deadline !== undefined;
+	// An administrator can raise `idle.after` after a warning. The owner is then warned again before the GPUs go back. An observation that is older than
+	// the one that led to the warning does not withdraw the warning.
+	if (isWarned && Math.max(seenAt, idle.seen) - since < rules.afterSeconds) {
+		return {kind: 'set', idle: spanFrom(since, latest.seen), withdrawn: 'policy'};
+	}
+
 	if (seenAt - since < rules.afterSeconds) {
-		// An administrator can raise `idle.after` after a warning. The owner is then warned again before the GPUs go back.
-		return isWarned ? {kind: 'set', idle: spanFrom(since, latest.seen), withdrawn: 'policy'} : refresh;
+		return refresh;
 	}
 
 	return {
