@@ -219,9 +219,9 @@ export type App = {
 	/** Sends a notice to the targets of its account, if it is wanted. Returns a sentence for each target that failed, within seconds. Never rejects. */
 	readonly notify: (notice: Notice, signal?: AbortSignal) => Promise<readonly string[]>;
 	readonly loadNotices: () => Promise<Notices>;
-	/** Finds a file or directory of this program that other accounts cannot read. Returns it with the installation directory. */
 	/** Returns the config file of the machine if other accounts cannot read it. */
 	readonly closedMachineConfig: () => string | undefined;
+	/** Finds a file or directory of this program that other accounts cannot read. Returns it with the installation directory. */
 	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
 	/** Checks this process for things that most programs rely on, such as a home directory. Never rejects. */
 	readonly readEnvironment: () => Promise<EnvironmentFacts>;

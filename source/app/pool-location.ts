@@ -285,7 +285,7 @@ async function leaveFormer(
 	record: PoolRecord | undefined,
 	force: boolean,
 ): Promise<Former> {
-	// Before a private pool, this was already checked.
+	// A private pool is created only if this machine has no pool for everyone, as refuseSecondPool() has checked.
 	if (record === undefined) {
 		return {droppedLeases: 0};
 	}

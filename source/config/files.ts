@@ -142,7 +142,7 @@ function entryOf(file: string): Stats | undefined {
 /** Reads the machine's file. The file must belong to root, or to its directory's owner: in a user namespace, root's files have another owner. */
 function readMachineFile(file: string, mode = '644'): FileText | undefined {
 	return readText(file, {
-		hintIfDenied: `Ask the administrator of this machine to let everybody read it: sudo chmod ${mode} ${file}`,
+		hintIfDenied: `Ask the administrator of this machine to make it readable: sudo chmod ${mode} ${file}`,
 		judge(status) {
 			const hint = `Make it writable only by root: sudo chown root ${file} && sudo chmod ${mode} ${file}`;
 			if (status.uid !== 0 && status.uid !== statSync(path.dirname(file)).uid) {

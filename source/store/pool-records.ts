@@ -133,7 +133,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 					read.code,
 					isForGroup(path.dirname(file))
 						? 'Ask the administrator of this machine to add you to the group of the pool.'
-						: 'The permissions of the pool have changed. Ask the administrator of this machine to restore them: sudo canhazgpu admin',
+						: `Its permissions have changed. Ask the administrator of this machine to restore them. For a pool in a file: sudo canhazgpu admin --store embedded. For a pool in Redis: sudo chmod 755 ${path.dirname(file)} && sudo chmod 644 ${file}`,
 					read.cause,
 				)
 			: refuse(

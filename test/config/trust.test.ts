@@ -340,7 +340,7 @@ describe.runIf(isRoot)('the config file for all users', () => {
 			exitCode: 2,
 			stdout: '',
 			stderr:
-				'Error: Cannot read the config file /etc/canhazgpu.yaml: permission denied\nAsk the administrator of this machine to let everybody read it: sudo chmod 644 /etc/canhazgpu.yaml\n',
+				'Error: Cannot read the config file /etc/canhazgpu.yaml: permission denied\nAsk the administrator of this machine to make it readable: sudo chmod 644 /etc/canhazgpu.yaml\n',
 		});
 		const own = {...environment, CANHAZGPU_REDIS_PORT: '', CANHAZGPU_POOL_DIRECTORY: path.join(etc, 'pool')};
 		await runAs(root, ['admin', '--store', 'embedded', '--gpus', '1', '--provider', 'fake'], {

@@ -88,7 +88,7 @@ export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {
 	readonly fromTime?: number;
-	/** Selects only entries after the one with this id. An id from another store is ignored. If the entry was removed, selects the entries since its time. */
+	/** Selects only entries after the one with this id, or since its time if that entry was removed. An id from another store is ignored. */
 	readonly afterId?: string;
 	/** The maximum number of entries. If more entries match, only the newest are returned. */
 	readonly newest?: number;

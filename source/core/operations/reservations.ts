@@ -75,7 +75,7 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 		},
 	});
 
-/** `atLeast` moves an end that is less than this many seconds away to this many seconds from now, but not beyond the limits for durations. Later ends stay. */
+/** `atLeast` moves an end that is less than this many seconds away to this many seconds from now, as far as the limits allow. Later ends stay. */
 export type ExtendChange = (NewEnd | {readonly atLeast: number}) & {
 	readonly keepSeconds?: number | undefined;
 };

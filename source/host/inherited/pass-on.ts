@@ -3,7 +3,7 @@ import {Buffer} from 'node:buffer';
 import {encodeBytes, exactEnvironment, type Environment} from './exact-text.js';
 import {callersOpenFiles, startedVariable} from './inherited.js';
 
-/** Linux allows 128 KiB in one variable. */
+/** In hexadecimal digits. Linux allows 128 KiB in one variable. */
 const longestEnvironment = 120_000;
 
 /** A script that executes its arguments as a process that restores what `passedOn` recorded. */
@@ -20,11 +20,11 @@ export function passedOn(given: Environment): Environment {
 			value === undefined ? [] : [encodeBytes(name), Buffer.from('='), encodeBytes(value), Buffer.of(0)],
 		),
 	).toString('hex');
-	const ignoredSignals = '0';
+	const noSignals = '0';
+	// A limit above the hard limit is ignored, so `unlimited` stands for an unknown limit.
 	const openFiles = callersOpenFiles() ?? 'unlimited';
 	const descriptors = '0,1,2';
-	return {
-		...given,
-		[startedVariable]: `${ignoredSignals} ${openFiles} ${descriptors} ${bytes.length > longestEnvironment ? '' : bytes}`,
-	};
+	const recorded = bytes.length > longestEnvironment ? '' : bytes;
+	// Inherited.ts describes the format. The shell puts its pid in front.
+	return {...given, [startedVariable]: `${noSignals} ${openFiles} ${descriptors} ${recorded}`};
 }

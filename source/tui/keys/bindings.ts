@@ -163,12 +163,7 @@ export const panelBindings: readonly Binding[] = [
 		help: ['Panels', 'back to the GPUs'],
 		footer: ['Esc', 'Back'],
 	},
-	{
-		modes: panelNames,
-		keys: ['ctrl-r'],
-		intent: 'refresh',
-		help: ['Monitor', 'refresh and redraw'],
-	},
+	{modes: panelNames, keys: ['ctrl-r'], intent: 'refresh', help: ['Monitor', 'refresh and redraw']},
 	{modes: panelNames, keys: ['ctrl-z'], intent: 'suspend', help: ['Monitor', 'suspend (fg resumes)']},
 	{modes: panelNames, keys: ['?', 'h'], intent: 'open-help', help: ['Monitor', 'this help'], footer: ['?', 'Help']},
 	...keysOf(commands.end),

@@ -386,7 +386,11 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		chmodSync(accounts.poolDirectory, group === '' ? 0o700 : 0o2700);
 		const refused = await accounts.run(alice, 'status');
 		expect(refused.exitCode).toBe(4);
-		expect(refused.stderr).toContain(group === '' ? 'sudo canhazgpu admin\n' : 'add you to the group of the pool');
+		expect(refused.stderr).toContain(
+			group === ''
+				? 'For a pool in a file: sudo canhazgpu admin --store embedded.'
+				: 'add you to the group of the pool',
+		);
 		expect((await accounts.run(root, 'doctor')).stdout).toContain('keep other accounts out');
 		const repaired = await accounts.run(root, 'admin --store embedded');
 		expect(repaired.exitCode).toBe(0);

@@ -117,7 +117,7 @@ export const judgeMachineConfig = (file: string): Finding =>
 		'permissions',
 		'error',
 		`Other accounts cannot read ${file}, so every command of theirs fails`,
-		`Let everybody read it: chmod 644 ${file}. Settings that only root may know belong into /etc/canhazgpu.root.yaml`,
+		`Let everybody read it: chmod 644 ${file}. Settings that only root may know belong in /etc/canhazgpu.root.yaml`,
 	);
 
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>

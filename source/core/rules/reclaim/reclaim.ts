@@ -134,7 +134,7 @@ type Context = {
 	readonly demand: () => Demand;
 };
 
-/** Returns which reservations are wanted and needed. Only reservations whose grace period is over count as needed. */
+/** Returns the request for which each due reservation is warned or ended. A reservation is ended only after its grace period. */
 function demandFor(
 	found: ReadonlyArray<{readonly candidate: Candidate; readonly step: Step | Due}>,
 	{snapshot, sight}: Context,
