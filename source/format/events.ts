@@ -2,8 +2,7 @@ import {beyondLimit, waitTimedOut, takenBack} from '../core/rules/leases/audit-e
 import {needText, wantedInstanceText} from '../core/rules/allocation/impossible.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
-import {instanceText} from '../core/rules/mig/instances.js';
-import {instancesJson} from './instances.js';
+import {instancesJson, instancesText} from './instances.js';
 import {needJson} from './json/need-json.js';
 import {shownVia} from './text/note.js';
 import {clockTime, eventTime} from './text/days.js';
@@ -48,17 +47,17 @@ const memoryText = (amountMiB: number | undefined): string =>
 
 /** Returns what is held: `GPU 2`, `a share of 8G of GPU 2` or `MIG instances 2:0, 2:1`. */
 const heldText = (record: AuditRecord): string =>
-	record.instances === undefined
-		? wantedText(record)
-		: `MIG ${record.instances.length === 1 ? 'instance' : 'instances'} ${record.instances.map((instance) => instanceText(instance)).join(', ')}`;
+	record.instances === undefined ? wantedText(record) : instancesText(record.instances);
 
 const leftText = ({until, time}: AuditRecord): string | undefined =>
 	until === undefined || until - time < 1 ? undefined : typedDuration(Math.floor(until - time));
 
+const isOnePart = ({instances, gpus}: AuditRecord): boolean => (instances ?? gpus).length === 1;
+
 function grantText(record: AuditRecord): string {
 	const {owner, reason, forced} = record;
 	const left = leftText(record);
-	const isOne = (record.instances ?? record.gpus).length === 1;
+	const isOne = isOnePart(record);
 	const isBack = reason !== undefined && ['restored', takenBack, 'undone'].includes(reason);
 	return [
 		`${whoText(record)} got ${heldText(record)}`,
@@ -155,7 +154,7 @@ function idleText(record: AuditRecord): string {
 	const {until, reason, time} = record;
 	if (reason === undefined) {
 		const when = until === undefined ? '' : ` at ${clockTime(until, time)}`;
-		return `${holderText(record)} is not using ${heldText(record)}, which goes back to the pool${when} unless used`;
+		return `${holderText(record)} is not using ${heldText(record)}, which ${isOnePart(record) ? 'goes' : 'go'} back to the pool${when} unless used`;
 	}
 
 	if (reason === 'kept' && until !== undefined) {
@@ -170,7 +169,7 @@ function beyondLimitText(record: AuditRecord): string {
 	const {until, reason, time} = record;
 	if (reason === undefined) {
 		const when = until === undefined ? '' : ` at ${clockTime(until, time)}`;
-		return `${holderText(record)} is beyond its limit with ${heldText(record)}, which goes back to the pool${when}, because somebody else is waiting`;
+		return `${holderText(record)} is beyond its limit with ${heldText(record)}, which ${isOnePart(record) ? 'goes' : 'go'} back to the pool${when}, because somebody else is waiting`;
 	}
 
 	return `${holderText(record)} keeps ${heldText(record)}: ${reason === 'unwanted' ? 'nobody else is waiting any more' : harmless(reason)}`;

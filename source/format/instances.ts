@@ -9,6 +9,10 @@ import {sanitize} from './text/text.js';
 export const instanceLabel = ({profile, ...instance}: Omit<InstanceOfGpu, 'uuid'>): string =>
 	`${instanceText(instance)}${profile === undefined ? '' : ` ${sanitize(profile)}`}`;
 
+/** Returns `MIG instance 2:0` or `MIG instances 2:0, 2:1`. */
+export const instancesText = (instances: readonly InstanceOfGpu[]): string =>
+	`MIG ${instances.length === 1 ? 'instance' : 'instances'} ${instances.map((instance) => instanceText(instance)).join(', ')}`;
+
 /** Returns `2 GPU(s): [0 1]`, as the Go program writes it, or `2 MIG instance(s): [0:1 1:0]`. */
 export const partsText = (gpus: readonly number[], instances: readonly InstanceOfGpu[] | undefined): string =>
 	instances === undefined

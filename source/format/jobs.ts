@@ -2,6 +2,10 @@ import type {Dependency, Job, JobState} from '../core/model/jobs.js';
 import {jobIdOf} from '../core/rules/jobs/ids.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
 import type {Start} from '../core/rules/jobs/start.js';
+import {instancesJson, instancesText} from './instances.js';
+import {needJson} from './json/need-json.js';
+import {shareOfText} from './queue/outcome.js';
+import {wantedText} from './queue/waiting-progress.js';
 import {absentWhenEmpty} from './text/json.js';
 import {clockTime} from './text/days.js';
 import {optionalTimestamp, shortDuration, timestamp} from './text/durations.js';
@@ -36,6 +40,18 @@ export function startText(start: Start, now: number): string {
 	}
 }
 
+const requestText = ({count, need}: JobRow): string =>
+	count === undefined ? 'GPUs' : wantedText({count, ids: undefined, need});
+
+/** Returns `GPU 2`, `a share of 8G of GPU 2`, `MIG instances 2:0, 2:1`, or `-` if the GPUs are unknown. */
+function heldText({gpus = [], instances, need}: JobRow): string {
+	if (instances !== undefined) {
+		return instancesText(instances);
+	}
+
+	return gpus.length === 0 ? '-' : `${shareOfText(need)}${gpuList(gpus)}`;
+}
+
 /** Returns what a job waits for, its GPUs, or how it ended. */
 export function detailsText(row: JobRow, now: number): string {
 	switch (row.state) {
@@ -47,11 +63,11 @@ export function detailsText(row: JobRow, now: number): string {
 			const again = (row.starts ?? 0) > 0 ? `, for run ${row.starts! + 1}` : '';
 			return row.reason !== undefined && row.starts === undefined
 				? sanitize(row.reason)
-				: `waits for ${row.count === undefined ? 'GPUs' : counted(row.count, 'GPU')}${again}`;
+				: `waits for ${requestText(row)}${again}`;
 		}
 
 		case 'running': {
-			return row.gpus === undefined || row.gpus.length === 0 ? '-' : gpuList(row.gpus);
+			return heldText(row);
 		}
 
 		default: {
@@ -144,7 +160,9 @@ export const jobJson = (row: JobRow, now: number) => ({
 	directory: row.directory,
 	via: shownVia(row.via),
 	requested_count: row.count,
+	need: row.need && needJson(row.need),
 	gpu_ids: row.gpus,
+	mig_instances: row.instances && instancesJson(row.instances),
 	array_id: row.array === undefined ? undefined : String(row.array.id),
 	array_index: row.array?.index,
 	array_limit: row.array?.limit,

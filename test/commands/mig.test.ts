@@ -164,3 +164,30 @@ slowTest('unreserved use of a MIG instance blocks only that instance', async () 
 	expect((await box.run('status', environment)).stdout).toContain('ALSO mallory without a reservation');
 	expect((await box.run('reserve --gpu-ids 1:0 --force -d 1h --short', environment)).stdout).toBe('MIG-SIM-1-0\n');
 });
+
+test('a detached job names its MIG instances, and what it waits for', async () => {
+	const box = await freshEmbeddedBox(2);
+	const environment = environmentOf(box);
+	const submit = async () => box.run('run --detach --mig 1g.10gb --gpus 2 -- sleep 600', environment);
+	const jobs = async () =>
+		JSON.parse((await box.run('jobs --json', environment)).stdout) as ReadonlyArray<Record<string, unknown>>;
+
+	expect(await submit()).toMatchObject({stdout: '1\n'});
+	await eventually(async () => (await jobs())[0]?.['details'] === 'MIG instances 1:0, 1:1');
+	expect(await submit()).toMatchObject({stdout: '2\n'});
+	await eventually(async () => (await jobs())[1]?.['details'] === 'waits for 2 MIG instances of 1g.10gb or larger');
+	expect(await jobs()).toMatchObject([
+		{
+			need: {mig_profile: '1g.10gb'},
+			requested_count: 2,
+			gpu_ids: [1],
+			mig_instances: [
+				{gpu_id: 1, instance: 0},
+				{gpu_id: 1, instance: 1},
+			],
+		},
+		{need: {mig_profile: '1g.10gb'}, requested_count: 2},
+	]);
+	expect(await box.run('cancel 1 2', environment)).toMatchObject({exitCode: 0});
+	await eventually(async () => (await jobs()).every(({state}) => state === 'cancelled'));
+});

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {JobRow} from '../../source/core/rules/jobs/rows.js';
-import {jobJson, jobsTable} from '../../source/format/jobs.js';
+import {detailsText, jobJson, jobsTable} from '../../source/format/jobs.js';
 import {createPaint} from '../../source/format/text/paint.js';
 
 const now = 1000;
@@ -47,4 +47,17 @@ test('the table of jobs names the interface that submitted a job', () => {
 
 test('the JSON of a job says in `details` which GPUs a running job has and what a queued job waits for', () => {
 	expect(rows.map((row) => jobJson(row, now).details)).toEqual(['GPU 3', undefined, 'waits for 2 GPUs']);
+});
+
+test('the details of a job name its MIG instances, its share, and the kind of GPU that it waits for', () => {
+	const mig = {profile: '1g.10gb'};
+	const queued = rows[2];
+	const [running] = rows;
+	const detailsOf = (row: JobRow) => detailsText(row, now);
+	expect(detailsOf({...running!, need: {mig}, instances: [{gpu: 3, number: 1, uuid: 'MIG-a'}]})).toBe(
+		'MIG instance 3:1',
+	);
+	expect(detailsOf({...running!, need: {shareMiB: 8192}})).toBe('a share of 8G of GPU 3');
+	expect(detailsOf({...queued!, need: {mig}})).toBe('waits for 2 MIG instances of 1g.10gb or larger');
+	expect(detailsOf({...queued!, need: {models: ['h100\u{1B}[31m']}})).toBe('waits for 2 GPUs of model h100');
 });

@@ -1,5 +1,5 @@
 /** Detached jobs: commands that run without the shell that submitted them. The store has one record for each job. */
-import type {ProcessIdentity} from './types.js';
+import type {InstanceOfGpu, Need, ProcessIdentity} from './types.js';
 
 /** `pending`: waits for a job, a start time or a free slot in its array. `queued`: waits for GPUs. `lost`: ended without reporting an exit code. */
 export const jobStates = [
@@ -44,7 +44,10 @@ export type Job = {
 	readonly seal?: string;
 	/** The interface that submitted the job: `mcp`, with the client's name. Absent for the command line. Copied to the job's reservations. */
 	readonly via?: string;
+	/** The number of requested GPUs, or of MIG instances. */
 	readonly count: number;
+	/** Absent if any GPU will do, and in records of older versions. */
+	readonly need?: Need;
 	readonly after: readonly Dependency[];
 	/** The earliest start, in seconds since the epoch. */
 	readonly begin?: number;
@@ -56,6 +59,8 @@ export type Job = {
 	readonly endTime?: number;
 	readonly leaseId?: string;
 	readonly gpus?: readonly number[];
+	/** The granted MIG instances. `gpus` has the GPUs that they are part of. */
+	readonly instances?: readonly InstanceOfGpu[];
 	readonly exitCode?: number;
 	readonly reason?: string;
 	readonly cancelledBy?: string;

@@ -1,7 +1,7 @@
 import {auditKinds, type AuditBefore, type AuditRecord} from '../../core/model/audit.js';
 import {mostGpus} from '../../core/model/observation.js';
 import {readIfSound, type Fields} from './json/fields.js';
-import {instanceRecord, readInstance} from './lease.js';
+import {instancesRecord, readInstances} from './instances.js';
 import {needRecord, readNeed} from './need.js';
 import {checkTime} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
@@ -25,16 +25,6 @@ function decodeBefore(fields: Fields): AuditBefore | undefined {
 	return Object.values(before).every((value) => value === undefined) ? undefined : before;
 }
 
-/** Maximum number of MIG instances in a record, more than a machine can have. */
-const mostInstances = 4 * mostGpus;
-
-function decodeInstances(fields: Fields): AuditRecord['instances'] {
-	const instances = fields
-		.records('instances', (one) => ({gpu: one.required('gpu', one.whole('gpu')), ...readInstance(one)}))
-		.slice(0, mostInstances);
-	return instances.length === 0 ? undefined : instances;
-}
-
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	return readIfSound(raw, (fields): AuditRecord => {
 		const forced = fields.whole('forced') === 1;
@@ -47,7 +37,7 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 			owner: text('owner'),
 			host: text('host'),
 			gpus: fields.integers('gpus').slice(0, mostGpus),
-			instances: decodeInstances(fields),
+			instances: readInstances(fields),
 			count: fields.whole('count'),
 			need: readNeed(fields.object('need')),
 			provider: text('provider'),
@@ -80,7 +70,7 @@ export const encodeAudit = (record: AuditRecord): string =>
 		owner: shortText(record.owner),
 		host: shortText(record.host),
 		gpus: record.gpus,
-		instances: record.instances?.map((instance) => ({gpu: instance.gpu, ...instanceRecord(instance)})),
+		instances: instancesRecord(record.instances),
 		count: record.count,
 		need: record.need && needRecord(record.need),
 		provider: shortText(record.provider),

@@ -7,7 +7,9 @@ import {
 	type JobList,
 	type JobRecord,
 } from '../../core/model/jobs.js';
+import {instancesRecord, readInstances} from './instances.js';
 import {readRecord, type Fields} from './json/fields.js';
+import {needRecord, readNeed} from './need.js';
 import {holderFields, jobFields, readBoot, readProcess} from './process.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
@@ -47,6 +49,7 @@ function readJob(fields: Fields, number: number): Job {
 		seal: fields.text('seal'),
 		via: fields.text('via'),
 		count: fields.whole('count') ?? 1,
+		need: readNeed(fields.object('need')),
 		after: fields.records('after', readDependency),
 		begin: fields.time('begin'),
 		array: readArray(fields.object('array')),
@@ -57,6 +60,7 @@ function readJob(fields: Fields, number: number): Job {
 		endTime: fields.time('end_time'),
 		leaseId: fields.text('lease_id'),
 		gpus: gpus.length === 0 ? undefined : gpus,
+		instances: readInstances(fields),
 		exitCode: fields.whole('exit_code'),
 		reason: fields.text('reason'),
 		cancelledBy: fields.text('cancelled_by'),
@@ -95,6 +99,7 @@ export const encodeJob = (job: Job): string =>
 			seal: optionalText(job.seal),
 			via: optionalText(job.via),
 			count: job.count,
+			need: job.need && needRecord(job.need),
 			after: job.after.length === 0 ? undefined : job.after.map(({id, isAny}) => ({id, any: isAny || undefined})),
 			begin: optionalTime(job.begin),
 			array: job.array,
@@ -105,6 +110,7 @@ export const encodeJob = (job: Job): string =>
 			end_time: optionalTime(job.endTime),
 			lease_id: optionalText(job.leaseId),
 			gpus: job.gpus,
+			instances: instancesRecord(job.instances),
 			exit_code: job.exitCode,
 			reason: optionalText(job.reason),
 			cancelled_by: optionalText(job.cancelledBy),

@@ -1,12 +1,6 @@
 import type {Write} from '../../core/model/plan.js';
-import {
-	leaseTypes,
-	type EndedLease,
-	type GpuRecord,
-	type Lease,
-	type LeftProcess,
-	type HeldInstance,
-} from '../../core/model/types.js';
+import {leaseTypes, type EndedLease, type GpuRecord, type Lease, type LeftProcess} from '../../core/model/types.js';
+import {instanceRecord, readInstance} from './instances.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {idleRecord, parkedRecord, readIdle, readKeepUntil, readParked, timeIn} from './idle.js';
 import {readSlack, slackRecord} from './slack.js';
@@ -244,22 +238,3 @@ export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease)
 					left: ended.left && processesRecord(ended.left),
 				},
 			});
-
-export function readInstance(fields: Fields): HeldInstance {
-	return {
-		uuid: fields.required('uuid', fields.text('uuid')),
-		number: fields.whole('number'),
-		profile: fields.text('profile'),
-		gpuInstanceId: fields.whole('gpu_instance_id'),
-		computeInstanceId: fields.whole('compute_instance_id'),
-	};
-}
-
-export const instanceRecord = (instance: HeldInstance | undefined) =>
-	instance && {
-		uuid: instance.uuid,
-		number: instance.number,
-		profile: optionalText(instance.profile),
-		gpu_instance_id: instance.gpuInstanceId,
-		compute_instance_id: instance.computeInstanceId,
-	};

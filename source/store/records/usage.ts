@@ -1,6 +1,6 @@
 import {endReasons, leaseTypes, type UsageRecord} from '../../core/model/types.js';
 import {readIfSound, type Fields} from './json/fields.js';
-import {instanceRecord} from './lease.js';
+import {instanceRecord} from './instances.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
 

@@ -144,7 +144,9 @@ export type Job = Shown<
 		via: true;
 		// `details` describes these fields in words.
 		requested_count: false;
+		need: false;
 		gpu_ids: false;
+		mig_instances: false;
 		array_id: true;
 		array_index: false;
 		array_limit: false;

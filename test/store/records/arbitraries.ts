@@ -253,6 +253,11 @@ export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record(
 /** The longest text that the audit log does not truncate. */
 const shortText = optional(fc.string({unit: 'grapheme-ascii', minLength: 1, maxLength: 40}));
 
+const instancesOfGpus = fc.array(
+	fc.tuple(fc.nat(1023), instance).map(([gpu, held]) => ({gpu, ...held})),
+	{minLength: 1, maxLength: 3},
+);
+
 export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 	time,
 	kind: fc.constantFrom(...auditKinds),
@@ -261,12 +266,7 @@ export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 	owner: shortText,
 	host: shortText,
 	gpus: fc.array(fc.nat(1023)),
-	instances: optional(
-		fc.array(
-			fc.tuple(fc.nat(1023), instance).map(([gpu, held]) => ({gpu, ...held})),
-			{minLength: 1, maxLength: 3},
-		),
-	),
+	instances: optional(instancesOfGpus),
 	count: optional(fc.nat(1024)),
 	need: optional(anyNeed),
 	provider: shortText,
@@ -304,6 +304,7 @@ export const anyJob: fc.Arbitrary<Job> = fc.record({
 	seal: optionalText,
 	via: optionalText,
 	count: fc.nat(1024),
+	need: optional(anyNeed),
 	after: fc.array(fc.record({id: text, isAny: fc.boolean()}), {maxLength: 2}),
 	begin: optional(time),
 	array: optional(fc.record({id: fc.nat(), index: fc.nat(), limit: fc.nat()}, {requiredKeys: ['id', 'index']})),
@@ -314,6 +315,7 @@ export const anyJob: fc.Arbitrary<Job> = fc.record({
 	endTime: optional(time),
 	leaseId: optionalText,
 	gpus: optional(fc.array(fc.nat(1023), {minLength: 1, maxLength: 3})),
+	instances: optional(instancesOfGpus),
 	exitCode: optional(fc.nat(255)),
 	reason: optionalText,
 	cancelledBy: optionalText,

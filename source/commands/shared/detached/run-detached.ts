@@ -1,6 +1,7 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
 import process from 'node:process';
 import {persist} from '../../../core/operations/jobs/await-start.js';
+import {instancesOfJob} from '../../../core/operations/job-lease.js';
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
 import {worldVia} from '../../../core/operations/world-via.js';
 import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
@@ -96,7 +97,11 @@ async function runOnce(
 			const changed = await keeper.update((job, now) => {
 				// Perhaps the change was made, and only its answer was lost.
 				const isStarted = job.state === 'running' && job.leaseId === lease.leaseId;
-				return isStarted ? job : job.state === 'queued' ? started(job, lease, now) : undefined;
+				return isStarted
+					? job
+					: job.state === 'queued'
+						? started(job, {...lease, instances: instancesOfJob(lease)}, now)
+						: undefined;
 			}, signal);
 			return changed !== undefined;
 		},

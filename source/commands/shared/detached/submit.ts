@@ -90,7 +90,7 @@ async function storeJobs(
 	checkNote(request.note);
 	const detaching = await app.loadDetaching();
 	const {
-		wanted: {count},
+		wanted: {count, need},
 	} = await requirePossibleLater(world, request);
 	detaching.prepareLogs();
 	// Marks lost jobs as failed first, because --after depends on how jobs have ended.
@@ -105,6 +105,7 @@ async function storeJobs(
 			via: request.via,
 			command: words,
 			count,
+			need,
 			...later,
 		},
 		{logOf: detaching.logFor, sealOf: detaching.seal},

@@ -179,7 +179,7 @@ export type JobObserver = {
 	/** Additional variables of the command. A variable with the value undefined is removed. */
 	readonly variables: Readonly<Record<string, string | undefined>>;
 	/** Called before the command starts. If it resolves with false, the command does not start, and the GPUs are released. */
-	readonly granted: (lease: Pick<JobLease, 'leaseId' | 'gpus'>, signal: AbortSignal) => Promise<boolean>;
+	readonly granted: (lease: JobLease, signal: AbortSignal) => Promise<boolean>;
 	/** Called when the command has started. With `--wait-children`, called again for each child that keeps the GPUs after the command. */
 	readonly running: (process: ProcessIdentity) => void;
 	readonly ended: (end: Pick<JobEnd, 'exitCode' | 'reason'>) => void;

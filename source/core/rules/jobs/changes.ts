@@ -2,6 +2,7 @@ import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Job, SoundJobRecord} from '../../model/jobs.js';
 import type {Host} from '../../model/ports.js';
 import type {AuditRecord} from '../../model/types.js';
+import type {Grant} from '../request/request.js';
 import {isOver} from './start.js';
 import {jobIdOf} from './ids.js';
 
@@ -18,14 +19,15 @@ const cancellationText = (job: Job): string =>
 
 export const queued = (job: Job): Job => ({...job, state: 'queued'});
 
-type Granted = {readonly leaseId: string; readonly gpus: readonly number[]};
+type Granted = Pick<Grant, 'leaseId' | 'gpus' | 'instances'>;
 
 /** Marks a job as running. Stored before the command starts, so that no command ever starts twice. */
-export const started = (job: Job, {leaseId, gpus}: Granted, now: number): Job => ({
+export const started = (job: Job, {leaseId, gpus, instances}: Granted, now: number): Job => ({
 	...job,
 	state: 'running',
 	leaseId,
 	gpus,
+	instances,
 	starts: job.starts + 1,
 	startTime: job.startTime ?? now,
 	exitCode: undefined,
@@ -93,6 +95,7 @@ export const retried = (job: Job, token: string, {machineId, bootId, self}: Host
 	endTime: undefined,
 	leaseId: undefined,
 	gpus: undefined,
+	instances: undefined,
 	exitCode: undefined,
 	reason: undefined,
 	cancelledBy: undefined,
@@ -121,6 +124,7 @@ function auditOf(before: Job, after: Job, {now, host, account = after.account}: 
 		owner: account === after.account ? undefined : after.account,
 		jobId: jobIdOf(after),
 		gpus: after.gpus ?? [],
+		instances: after.instances,
 	};
 	if (isOver(before) || !isOver(after)) {
 		return [];

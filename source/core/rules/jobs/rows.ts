@@ -1,5 +1,6 @@
 /** Jobs as shown to users, no matter whether this program or an engine such as Slurm keeps them. */
 import type {ArrayPlace, Dependency, Job, JobList, JobState} from '../../model/jobs.js';
+import type {InstanceOfGpu, Need} from '../../model/types.js';
 import {maskSecrets} from '../processes/secrets.js';
 import {jobIdOf} from './ids.js';
 import {soundJobs} from './look.js';
@@ -14,7 +15,9 @@ export type JobRow = {
 	readonly directory?: string | undefined;
 	readonly via?: string | undefined;
 	readonly count: number | undefined;
+	readonly need?: Need | undefined;
 	readonly gpus?: readonly number[] | undefined;
+	readonly instances?: readonly InstanceOfGpu[] | undefined;
 	readonly after: readonly Dependency[];
 	readonly begin?: number | undefined;
 	readonly array?: ArrayPlace | undefined;
@@ -46,7 +49,9 @@ function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now:
 		directory: isOwn ? job.directory : undefined,
 		via: job.via,
 		count: job.count,
+		need: job.need,
 		gpus: job.gpus,
+		instances: job.instances,
 		after: job.after,
 		begin: job.begin,
 		array: job.array,

@@ -14,7 +14,7 @@ export const mostKept = 10_000;
 
 export type JobRequest = Pick<
 	Job,
-	'account' | 'directory' | 'words' | 'command' | 'via' | 'count' | 'after' | 'begin' | 'retries'
+	'account' | 'directory' | 'words' | 'command' | 'via' | 'count' | 'need' | 'after' | 'begin' | 'retries'
 > & {
 	readonly array?: ArrayRequest | undefined;
 };

@@ -507,6 +507,6 @@ test('status, queue, events and the reminder show the idle warning', async () =>
 	await setPolicy(world, {'idle.when': 'always'});
 	await box.lookFor(20);
 	const words = (await world.store.audit()).map((entry) => eventText(entry).replaceAll(/\d\d:\d\d/gv, 'HH:MM'));
-	expect(words).toContain('alice is not using GPUs 0,1, which goes back to the pool at HH:MM unless used');
+	expect(words).toContain('alice is not using GPUs 0,1, which go back to the pool at HH:MM unless used');
 	expect(words).toContain('alice no longer has GPUs 0,1: still idle after a warning, so back in the pool');
 });

@@ -505,7 +505,7 @@ test('status, queue, events and the reminder mark a reservation beyond the limit
 	const words = (await world.store.audit()).map((entry) => eventText(entry).replaceAll(/\d\d:\d\d/gv, 'HH:MM'));
 	expect(words).toContain('ada got GPUs 2,3 for 1d, beyond its limit while nobody else waits');
 	expect(words).toContain(
-		'ada is beyond its limit with GPUs 2,3, which goes back to the pool at HH:MM, because somebody else is waiting',
+		'ada is beyond its limit with GPUs 2,3, which go back to the pool at HH:MM, because somebody else is waiting',
 	);
 	expect(words).toContain('ada no longer has GPUs 2,3: beyond its limit, and somebody else was waiting');
 });
