@@ -148,7 +148,7 @@ export function estimateText(row: QueueRow): string {
 	}
 
 	if (isUnknown) {
-		return 'unknown: no GPU is known to qualify';
+		return 'unknown: too little of this pool is known to qualify';
 	}
 
 	if (overLimit !== undefined) {

@@ -113,6 +113,9 @@ export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel,
 	return words.join(',');
 }
 
+const gpuNames = (readings: readonly GpuReading[]): string =>
+	`${readings.length === 1 ? 'GPU' : 'GPUs'} ${readings.map(({index}) => index).join(', ')}`;
+
 const shortName = (name: string): string => name.replace(/^(?:nvidia|amd)\s+/iv, '');
 
 /** Lists GPUs by model, the most frequent first: `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`. Empty if nothing is known. */
@@ -213,7 +216,7 @@ function namedProblem(ids: readonly number[], need: Need, readings: readonly Gpu
 	if (named.length > 0) {
 		const isOne = named.length === 1;
 		return impossible(
-			`${isOne ? 'GPU' : 'GPUs'} ${named.map(({index}) => index).join(', ')} ${isOne ? 'is' : 'are'} split by MIG, so ${isOne ? 'it' : 'they'} cannot be reserved whole`,
+			`${gpuNames(named)} ${isOne ? 'is' : 'are'} split by MIG, so ${isOne ? 'it' : 'they'} cannot be reserved whole`,
 			(notation) => splitHint(named, notation),
 		);
 	}
@@ -240,10 +243,13 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	}
 
 	const split = ofPool.filter((reading) => isWhole(reading) === false);
-	const inventory = inventoryText(ofPool.filter((reading) => !split.includes(reading)));
+	const doubtful = ofPool.filter((reading) => isWhole(reading) === undefined);
+	const hasMig = split.length > 0 || doubtful.length > 0;
+	const inventory = inventoryText(ofPool.filter((reading) => isWhole(reading) === true));
 	const hint: Hint = (notation) => {
 		const hints = [
-			...(inventory === '' ? [] : [`The pool has ${inventory}${split.length === 0 ? '' : ' not split by MIG'}.`]),
+			...(inventory === '' ? [] : [`The pool has ${inventory}${hasMig ? ' not split by MIG' : ''}.`]),
+			...(doubtful.length === 0 ? [] : [`Whether ${gpuNames(doubtful)} can be reserved whole is unknown.`]),
 			...(split.length === 0
 				? []
 				: [`On a GPU that is split by MIG, ask for an instance: ${migExample(split, notation)}.`]),

@@ -14,6 +14,8 @@ export const wantedOf = (entry: QueueEntry): Wanted => ({
 
 export const wantsInstances = ({need}: QueueEntry): boolean => need?.mig !== undefined;
 
+const isCount = (count: number): boolean => Number.isSafeInteger(count) && count >= 1;
+
 /** Returns the distinct MIG instances that can serve an entry. Empty if the entry wants whole GPUs or shares. */
 export const eligibleInstancesOf = (
 	{eligibleInstances = []}: QueueEntry,
@@ -36,12 +38,12 @@ export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup
 	const count = wantedCountOf(entry);
 	if (wantsInstances(entry)) {
 		const instances = eligibleInstancesOf(entry, gpuCount);
-		return Number.isSafeInteger(count) && count >= 1 && instances.length >= count
+		return isCount(count) && instances.length >= count
 			? [[...new Set(instances.map(({gpu}) => gpu))].toSorted((a, b) => a - b)]
 			: [];
 	}
 
-	if (!Number.isSafeInteger(count) || count < 1 || count > gpuCount) {
+	if (!isCount(count) || count > gpuCount) {
 		return [];
 	}
 
@@ -61,6 +63,10 @@ export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup
 
 /** Whether this pool could ever serve the entry, as far as is known. No GPU is kept for an impossible entry. */
 export const isPossible = (entry: QueueEntry, gpuCount: number): boolean => groupsOf(entry, gpuCount).length > 0;
+
+/** Whether this pool could serve the entry if nothing about its GPUs were unknown. An administrator can create any MIG instances. */
+export const mayBePossible = (entry: QueueEntry, gpuCount: number): boolean =>
+	wantsInstances(entry) ? isCount(wantedCountOf(entry)) : isPossible({...entry, eligible: undefined}, gpuCount);
 
 export const couldUse = (entry: QueueEntry, gpus: readonly number[], gpuCount: number): boolean =>
 	groupsOf(entry, gpuCount).some((group) => gpus.some((index) => group.includes(index)));

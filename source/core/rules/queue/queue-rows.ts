@@ -4,7 +4,7 @@ import {accountLimitsSeen, type AgentLimit, type OverLimit} from './account-limi
 import {foreseeWaits, type Blocker} from './estimates.js';
 import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
 import {holdingsOf} from './queue.js';
-import {isPossible} from './eligible.js';
+import {isPossible, mayBePossible} from './eligible.js';
 
 export type QueueRow = {
 	readonly position: number;
@@ -24,7 +24,9 @@ export type QueueRow = {
 	readonly agentLimit?: AgentLimit;
 	/** Seconds since the last heartbeat of an entry that has missed one. Undefined for all other entries. */
 	readonly silentSeconds: number | undefined;
+	/** False if this pool can never serve the entry, whatever the unknown readings turn out to be. */
 	readonly isPossible: boolean;
+	/** Whether too few GPUs or MIG instances are known to meet the entry's requirements. */
 	readonly isUnknown: boolean;
 };
 
@@ -67,6 +69,7 @@ function ownRows(snapshot: Snapshot): readonly QueueRow[] {
 		const entry = record.kind === 'entry' ? record.entry : undefined;
 		const overLimit = entry && overLimitOf(entry);
 		const agentLimit = entry && agentLimitOf(entry);
+		const mayBe = entry !== undefined && mayBePossible(entry, snapshot.gpus.length);
 		const outages = entry === undefined ? [] : outOfServiceFor(entry, snapshot.gpus, out);
 		return {
 			position: position + 1,
@@ -82,8 +85,8 @@ function ownRows(snapshot: Snapshot): readonly QueueRow[] {
 			...(overLimit !== undefined && {overLimit}),
 			...(agentLimit !== undefined && {agentLimit}),
 			silentSeconds: entry && silentSecondsOf(entry, snapshot),
-			isPossible: entry !== undefined && isPossible({...entry, eligible: undefined}, snapshot.gpus.length),
-			isUnknown: entry?.eligible !== undefined && !isPossible(entry, snapshot.gpus.length),
+			isPossible: mayBe,
+			isUnknown: mayBe && !isPossible(entry, snapshot.gpus.length),
 		};
 	});
 }

@@ -46,9 +46,11 @@ export const noteText = (gpu: Gpu): string | undefined =>
 type FlagProps = {readonly state: Gpu['state']; readonly words: string};
 
 const Flag = ({state, words}: FlagProps) => (
-	<span class="flag" data-state={state}>
-		{words}
-	</span>
+	<>
+		<span class="flag" data-state={state}>
+			{words}
+		</span>{' '}
+	</>
 );
 
 const capitalized = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;

@@ -23,7 +23,7 @@ function whenText(waiter: Waiter, nowMs: number): string {
 	}
 
 	if (unknown === true) {
-		return 'unknown: no GPU is known to qualify';
+		return 'unknown: too little of this pool is known to qualify';
 	}
 
 	if (servedAt === undefined) {

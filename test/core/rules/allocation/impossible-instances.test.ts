@@ -107,6 +107,15 @@ describe('an impossible request', () => {
 		]);
 	});
 
+	test('is rejected with a message that does not count a GPU of unknown MIG mode as whole', () => {
+		const pending = {...idleReading(1), isMigEnabled: false, isMigPending: true};
+		expect(said({count: 3}, [idleReading(0), pending, splitReading(2, ['1g.10gb'])])).toEqual([
+			2,
+			'Cannot reserve 3 GPUs of one model: this pool has at most 2',
+			'The pool has 1 Test GPU of 80 GiB not split by MIG. Whether GPU 1 can be reserved whole is unknown. On a GPU that is split by MIG, ask for an instance: --mig 1g.10gb.',
+		]);
+	});
+
 	test('for a whole GPU or a share is rejected with a suggested MIG instance if all GPUs are in MIG mode', () => {
 		for (const need of [undefined, {shareMiB: 1000}]) {
 			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([

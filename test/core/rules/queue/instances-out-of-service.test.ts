@@ -136,3 +136,12 @@ test.each([
 	await settle(world);
 	expect((await heldIn(world)).toSorted()).toEqual(['0:- newcomer', '1:- first']);
 });
+
+test('an entry for MIG instances of a GPU that cannot be read is unknown, not impossible', async () => {
+	const {world, see} = await createBox();
+	see({...split, failure: 'the GPU tool does not answer'});
+	await join(world, 'first', {count: 1, need: {mig: {profile: '1g.10gb'}}});
+	const [row] = queueRows(await readCurrent(world));
+	expect(row).toMatchObject({isPossible: true, isUnknown: true});
+	expect(estimateText(row!)).toBe('unknown: too little of this pool is known to qualify');
+});
