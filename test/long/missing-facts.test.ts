@@ -1,6 +1,8 @@
 /** Runs every command on machines that each lack something. Each command works as on a complete machine, or says what is missing. Prints a table. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {readdirSync, readlinkSync} from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -18,7 +20,7 @@ import {freePort} from '../_helpers/machine/ssh-server.js';
 import {openTerminal} from '../_helpers/machine/terminal.js';
 import type {Ran} from '../_helpers/program/cli.js';
 
-/** In this order on one pool: a reservation is made, extended and released. */
+/** In this order on one pool: a reservation is made, extended and released, and job 1 ends before it is retried. */
 const commands = [
 	'--version',
 	'--help',
@@ -32,7 +34,15 @@ const commands = [
 	'extend -d 1h',
 	'run -- true',
 	'run --on nowhere -- true',
+	'run --detach -- true',
+	'wait 1',
+	'logs 1',
+	'retry 1',
+	'run --detach --begin 1h -- true',
+	'jobs --all',
+	'cancel 2',
 	'queue',
+	'queue --why',
 	'who 0',
 	'report',
 	'events',
@@ -41,6 +51,9 @@ const commands = [
 	'top --once',
 	'top --once --demo',
 	'web',
+	'keep',
+	'notify',
+	'mcp',
 	'completion bash',
 	'--complete bash status --config ~/',
 	'doctor',
@@ -122,6 +135,24 @@ async function runTop(machine: Machine, fact: Fact, place: Place): Promise<Ran> 
 	}
 }
 
+/** Runs `keep` until it has opened the pool, and ends it. */
+async function runKeep(machine: Machine, fact: Fact, place: Place): Promise<Ran> {
+	const [command, ...words] = machine.words(fact, place, ['keep']);
+	const child = spawn(command, words, {stdio: ['ignore', 'pipe', 'pipe']});
+	const output = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+	const files = `/proc/${child.pid!}/fd`;
+	const hasOpened = (): boolean =>
+		readdirSync(files).some((file) => readlinkSync(path.join(files, file)).startsWith(place.pool));
+	try {
+		await eventually(() => child.exitCode !== null || hasOpened());
+	} finally {
+		child.kill('SIGTERM');
+	}
+
+	const [stdout, stderr] = await output;
+	return {exitCode: child.exitCode ?? undefined, stdout, stderr};
+}
+
 async function runTyped(machine: Machine, fact: Fact, place: Place, typed: string): Promise<Ran> {
 	switch (typed) {
 		case 'top': {
@@ -130,6 +161,10 @@ async function runTyped(machine: Machine, fact: Fact, place: Place, typed: strin
 
 		case 'web': {
 			return runWeb(machine, fact, place);
+		}
+
+		case 'keep': {
+			return runKeep(machine, fact, place);
 		}
 
 		default: {
