@@ -145,3 +145,15 @@ slowTest('the wrapper of a short job exits after an outage that begins with the 
 	const wrapper = Number(readFileSync(path.join(box.home, 'wrapper'), 'utf8'));
 	await eventually(() => !isAlive(wrapper), 20_000);
 });
+
+test('a job with --retry releases the GPUs of a failed attempt after an outage, and then runs again', async () => {
+	const {box, proxy, byProxy} = await setScene();
+	// The release of the GPUs is tried for 10 seconds.
+	proxy.failAt('"exited"', {forMs: 14_000, isAnswered: false});
+	const command = ['sh', '-c', 'test -e "$HOME/again" || { touch "$HOME/again"; exit 3; }'];
+	expect(await box.run(['run', '--detach', '-q', '--retry', '1', '--', ...command], byProxy)).toMatchObject({
+		exitCode: 0,
+	});
+	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
+	expect(await holders(box)).toBe('0:-');
+});

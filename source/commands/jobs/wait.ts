@@ -4,10 +4,11 @@ import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
 import {combineAnswers, type JobRow} from '../../core/rules/jobs/rows.js';
-import {endText, endWords, isOver} from '../../core/rules/jobs/start.js';
+import {endText, endWords, isOver, longestMissSeconds} from '../../core/rules/jobs/start.js';
+import type {World} from '../../core/model/ports.js';
 import {hasCode, isTransient} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
-import type {App, OpenWorld} from '../../app/contract.js';
+import type {App} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
 import type {Job} from '../../core/model/jobs.js';
 import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
@@ -22,12 +23,15 @@ const failedExitCode = 1;
 
 /** Waits until the jobs have ended. Returns undefined if a signal ended the wait. */
 export async function awaitJobs(
-	app: App,
-	world: OpenWorld,
+	app: Pick<App, 'clock'>,
+	world: World,
 	ids: readonly string[],
 	signal: AbortSignal,
 ): Promise<readonly Job[] | undefined> {
-	const numbers = jobsWithIds(await readCurrentJobs(world), ids).map(({number}) => number);
+	const latest = new Map(jobsWithIds(await readCurrentJobs(world), ids).map(({number, job}) => [number, job]));
+	const numbers = latest.keys().toArray();
+	/** Since when every read has lacked the record of a job that had not ended. Undefined if none is missing. */
+	let missedSinceMs: number | undefined;
 	const wakeSignal = createWakeSignal();
 	const unsubscribe = await world.store.subscribe({
 		changed(event) {
@@ -41,11 +45,27 @@ export async function awaitJobs(
 		while (!signal.aborted) {
 			try {
 				const found = soundJobs(await readCurrentJobs(world, numbers));
-				// If a record is missing, the store has lost its data. The wait continues, because the job's wrapper writes the record back.
-				if (found.length === numbers.length && found.every((job) => isOver(job))) {
-					return found;
+				for (const job of found) {
+					latest.set(job.number, job);
+				}
+
+				// If a record is missing, the store has lost its data. A job that had ended stays as it was. The wrapper of any other job writes the
+				// record back.
+				const jobs = latest.values().toArray();
+				if (jobs.every((job) => isOver(job))) {
+					return jobs;
+				}
+
+				const isMissing = jobs.some((job) => !isOver(job) && found.every(({number}) => number !== job.number));
+				missedSinceMs = isMissing ? (missedSinceMs ?? app.clock.monotonicMs()) : undefined;
+				if (missedSinceMs !== undefined && app.clock.monotonicMs() - missedSinceMs > longestMissSeconds * 1000) {
+					return jobs.map((job) =>
+						isOver(job) ? job : {...job, state: 'lost', reason: 'the store has lost its record'},
+					);
 				}
 			} catch (error) {
+				// The wrappers may not reach the store either, so they get the full time again to restore lost records.
+				missedSinceMs = undefined;
 				if (!isTransient(error)) {
 					throw error;
 				}

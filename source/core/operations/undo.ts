@@ -48,7 +48,7 @@ export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 			return {
 				gpus: gpusOf(holdings),
 				...(instances !== undefined && {instances}),
-				lease: {...holdings[0]!.lease, mig: undefined, idle: undefined, parked: undefined},
+				lease: {...holdings[0]!.lease, mig: undefined, idle: undefined, parked: undefined, slack: undefined},
 			};
 		})
 		.toArray();

@@ -1,7 +1,7 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
 import process from 'node:process';
 import {persist} from '../../../core/operations/jobs/await-start.js';
-import {instancesOfJob} from '../../../core/operations/job-lease.js';
+import {endJobLease, instancesOfJob, type JobLease} from '../../../core/operations/job-lease.js';
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
 import {worldVia} from '../../../core/operations/world-via.js';
 import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
@@ -65,7 +65,13 @@ const appVia = (app: App, via: string): App => ({
 	open: async (options) => worldVia(await app.open(options), via),
 });
 
-type Attempt = {readonly exitCode: number; readonly ending: JobEnding; readonly hasStarted: boolean};
+type Attempt = {
+	readonly exitCode: number;
+	readonly ending: JobEnding;
+	readonly hasStarted: boolean;
+	/** The lease of the attempt. During an outage of the store, its release may have been given up. */
+	readonly jobLease?: JobLease | undefined;
+};
 
 type NotStarted = {readonly ticket: Ticket; readonly request: RunRequest['request']; readonly isAsked: boolean};
 
@@ -77,6 +83,16 @@ async function notifyNotStarted(app: App, world: OpenWorld, {ticket, request, is
 			await reportNotStarted(app, {request, isAsked, jobId: jobIdOf(job), problem: job.reason ?? job.state});
 		}
 	});
+}
+
+/**
+Releases the GPUs of an attempt that has ended, for as long as the store is unreachable. No other command would release them, because this process is
+alive, and the next attempt would wait for its own GPUs.
+*/
+async function giveBackLater(app: App, world: OpenWorld, jobLease: JobLease, signal: AbortSignal): Promise<void> {
+	await createBackground(app.remark).attempt(async () =>
+		persist(world, async () => endJobLease(world, jobLease, 'exited'), signal),
+	);
 }
 
 async function runOnce(
@@ -91,9 +107,11 @@ async function runOnce(
 	/** The updates that store the process of the command in the record. Undefined until the command has started. */
 	let noting: Promise<unknown> | undefined;
 	let ending: JobEnding | undefined;
+	let jobLease: JobLease | undefined;
 	const observer: JobObserver = {
 		variables: {...addedVariables(app), ...jobVariables(keeper.job())},
 		async granted(lease, signal) {
+			jobLease = lease;
 			const changed = await keeper.update((job, now) => {
 				// Perhaps the change was made, and only its answer was lost.
 				const isStarted = job.state === 'running' && job.leaseId === lease.leaseId;
@@ -136,7 +154,7 @@ async function runOnce(
 	while (!interruption.signal.aborted) {
 		try {
 			const exitCode = await runHere(appOfJob, input, {...requestOfJob, waitSeconds: waitLeft}, observer);
-			return {exitCode, ending: ending ?? notStarted, hasStarted: noting !== undefined};
+			return {exitCode, ending: ending ?? notStarted, hasStarted: noting !== undefined, jobLease};
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError)) {
 				await endWithBug(error);
@@ -212,7 +230,7 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 
 		for (;;) {
 			const logStart = sizeOfLog(keeper.job().log);
-			const {exitCode, ending, hasStarted} = await runOnce(app, input, request, {keeper, interruption});
+			const {exitCode, ending, hasStarted, jobLease} = await runOnce(app, input, request, {keeper, interruption});
 			const code = ending.exitCode ?? 0;
 			const reason =
 				code === 0 || interruption.signal.aborted
@@ -235,6 +253,9 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 			app.remark(
 				`canhazgpu: the command failed with exit code ${ending.exitCode}. Running it again (retry ${job.starts} of ${job.retries})`,
 			);
+			if (jobLease !== undefined) {
+				await giveBackLater(app, world, jobLease, interruption.signal);
+			}
 		}
 	} finally {
 		over.abort();

@@ -6,10 +6,22 @@ import type {Grant} from '../request/request.js';
 import {isOver} from './start.js';
 import {jobIdOf} from './ids.js';
 
-/** Hands a job over to its wrapper. Returns undefined if the job has ended or has another wrapper. */
+/**
+Hands a job over to its wrapper. Returns undefined if the job has ended or has another wrapper. A job counts as lost while its wrapper cannot reach
+the store for a minute, so the wrapper may still take over a lost job.
+*/
 export const taken = (job: Job, token: string, {machineId, bootId, self}: Host): Job | undefined =>
-	job.token === token && job.state === 'pending' && !job.isHeld
-		? {...job, machine: machineId, bootId, holder: self, isHeld: true}
+	job.token === token && (job.state === 'pending' || job.state === 'lost') && !job.isHeld
+		? {
+				...job,
+				state: 'pending',
+				endTime: undefined,
+				reason: undefined,
+				machine: machineId,
+				bootId,
+				holder: self,
+				isHeld: true,
+			}
 		: undefined;
 
 const cancellerText = ({cancelledBy = ''}: Job): string => `cancelled by ${cancelledBy}`;

@@ -93,7 +93,7 @@ const beforeInArray = (job: Job, jobs: readonly Job[]): number =>
 How long the record of a dependency may be missing. After a loss of data, wrappers write the records of unfinished
 jobs again within a minute. Other records stay lost.
 */
-const longestMissSeconds = 300;
+export const longestMissSeconds = 300;
 
 export const missingIds = ({after}: Pick<Job, 'after'>, jobs: readonly Job[]): readonly string[] =>
 	after.filter((dependency) => dependencyState(dependency, jobs).kind === 'unknown').map(({id}) => id);

@@ -1,6 +1,7 @@
 /**
 Ends reservations beyond their account's limit when somebody else waits. The owner is warned first, and the reservation ends after `idle.grace`, even
-if its GPUs are in use. The warning is withdrawn if nobody waits any longer. No scan is needed.
+if its GPUs are in use. The warning is withdrawn if nobody waits any longer. If no process has looked for a while, nobody knows whether somebody waited
+all the time, so the owner is warned again. No scan is needed.
 */
 import {emptyPlan, type Expectation} from '../../model/plan.js';
 import type {AuditRecord, EntryRecord, LeaseSlack, Snapshot} from '../../model/types.js';
@@ -8,13 +9,14 @@ import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf, type Holding} from '../leases/holdings.js';
 import {slackLeasesIn, type SlackLease} from '../limits/slack.js';
+import {longestGapSeconds} from '../policy/idle-rules.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {limitExpectations} from '../limits/limits.js';
 import {outagesNoted} from '../queue/out-of-service.js';
 import {useOf, waitersIn, type Observer} from './candidates.js';
 import {noPlan, type ReclaimPlan} from './reclaim.js';
 import {noteReturns} from './returns.js';
-import {isGraceOver} from './spans.js';
+import {isGraceOver, secondsSinceGrace} from './spans.js';
 
 /** Whether a reservation was granted beyond a limit and may have to end. */
 export const hasMarked = ({gpus}: Pick<Snapshot, 'gpus'>): boolean =>
@@ -66,7 +68,8 @@ export function planBeyondLimit(snapshot: Snapshot, {host, isAnswering, timer}: 
 					};
 		}
 
-		if (deadline === undefined) {
+		const isDue = isGraceOver(slack, now, timer);
+		if (deadline === undefined || (isDue && secondsSinceGrace({...slack, deadline}, now, timer) > longestGapSeconds)) {
 			const until = Math.ceil(now + graceSeconds);
 			nextSeconds = Math.min(nextSeconds, until - now);
 			return {
@@ -77,7 +80,7 @@ export function planBeyondLimit(snapshot: Snapshot, {host, isAnswering, timer}: 
 			};
 		}
 
-		if (!isGraceOver(slack, now, timer)) {
+		if (!isDue) {
 			nextSeconds = Math.min(nextSeconds, Math.max(retrySeconds, deadline - now));
 			return undefined;
 		}

@@ -29,18 +29,18 @@ type Grace = {
 };
 
 /**
-Whether a grace period has ended. The machine's monotonic clock must agree, because the store's clock may have been set forward in the meantime. If the
-monotonic clock is not the one on which the period began, for example after a reboot, the store's clock decides alone.
+Returns the seconds since the end of a grace period, by the machine's monotonic clock, because the store's clock may have been set in the meantime. If
+the monotonic clock is not the one on which the period began, for example after a reboot, the store's clock decides alone.
 */
-export function isGraceOver({warned = 0, deadline, timer}: Grace, at: number, now: GraceTimer | undefined): boolean {
-	if (deadline === undefined || at < deadline) {
-		return false;
-	}
+export const secondsSinceGrace = (
+	{warned = 0, deadline, timer}: Grace & {readonly deadline: number},
+	at: number,
+	now: GraceTimer | undefined,
+): number =>
+	timer === undefined || timer.clock !== now?.clock || now.seconds < timer.seconds
+		? at - deadline
+		: now.seconds - timer.seconds - (deadline - warned);
 
-	return (
-		timer === undefined ||
-		timer.clock !== now?.clock ||
-		now.seconds < timer.seconds ||
-		now.seconds - timer.seconds >= deadline - warned - roundingSeconds
-	);
-}
+/** Whether a grace period has ended by both clocks. */
+export const isGraceOver = ({deadline, ...grace}: Grace, at: number, now: GraceTimer | undefined): boolean =>
+	deadline !== undefined && at >= deadline && secondsSinceGrace({...grace, deadline}, at, now) >= -roundingSeconds;

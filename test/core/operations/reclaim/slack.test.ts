@@ -393,6 +393,19 @@ describe('a reservation beyond the limit', () => {
 		]);
 	});
 
+	test('is warned again if nobody has looked since the grace period ended', async () => {
+		const {world, join, leave, look, lookFor, holders} = await full();
+		await join(bob, 1);
+		await lookFor(1);
+		await leave(bob);
+		world.pass(4 * hour);
+		await join(bob, 1);
+		expect(await look()).toBe(1200);
+		expect(await holders()).toBe('a a a+ a+');
+		await lookFor(20);
+		expect(await holders()).toBe('a a a+ -');
+	});
+
 	test('stays while the process of the other request is stopped', async () => {
 		const {world, join, lookFor, holders} = await full();
 		const {pid} = world.host.self;

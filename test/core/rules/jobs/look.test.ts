@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Job} from '../../../../source/core/model/jobs.js';
 import type {Liveness} from '../../../../source/core/model/types.js';
+import {lost, taken} from '../../../../source/core/rules/jobs/changes.js';
 import {lossOf, planLook} from '../../../../source/core/rules/jobs/look.js';
 import {testHost} from '../../../_helpers/machine/host.js';
 import {job, listOf, now} from './_jobs.js';
@@ -95,4 +96,18 @@ describe('planLook', () => {
 	test('changes nothing while all processes live', () => {
 		expect(outcome(running(), waiting(8, '7'))).toEqual([]);
 	});
+});
+
+test('a wrapper takes over its job even if the job already counts as lost, unless the job was retried', () => {
+	const submitted = job(7, {isHeld: false});
+	const counted = lost(submitted, 'it could not be started', now);
+	expect(taken(counted, 'token-7', host)).toMatchObject({
+		state: 'pending',
+		isHeld: true,
+		endTime: undefined,
+		reason: undefined,
+	});
+	expect(taken(counted, 'another token', host)).toBeUndefined();
+	expect(taken({...counted, isHeld: true}, 'token-7', host)).toBeUndefined();
+	expect(taken({...submitted, state: 'cancelled'}, 'token-7', host)).toBeUndefined();
 });
