@@ -5,7 +5,7 @@ import {limitExpectations, settingText, type Limit} from '../rules/limits/limits
 import {instancesOf, instanceText, isOnInstance, isWhole} from '../rules/mig/instances.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
-import {policyExpectation} from '../rules/policy/policy.js';
+import {policyExpectations} from '../rules/policy/policy.js';
 import {auditContextOf, grantEntry} from '../rules/leases/audit-entries.js';
 import {checkNote} from '../rules/request/request.js';
 import type {
@@ -196,7 +196,7 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 					expect: [
 						{kind: 'pool', gpuCount: snapshot.gpus.length},
 						{kind: 'drains', raw: snapshot.stored.drains},
-						policyExpectation(snapshot),
+						...policyExpectations(snapshot),
 						...changes.expect,
 						...limitExpectations(snapshot.gpus, limit, changes.expect),
 					],

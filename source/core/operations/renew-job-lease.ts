@@ -5,7 +5,7 @@ import {auditContextOf} from '../rules/leases/audit-entries.js';
 import {planExtend} from '../rules/leases/lease-changes.js';
 import {requireEndWithin} from '../rules/limits/limits.js';
 import {agentRenewalSeconds, checkAgentDuration} from '../rules/policy/agents.js';
-import {policyExpectation} from '../rules/policy/policy.js';
+import {policyExpectations} from '../rules/policy/policy.js';
 import type {ExtendResult} from './engine.js';
 import {ownHoldings, type JobLease} from './job-lease.js';
 import {limitsFor} from './limits.js';
@@ -49,7 +49,7 @@ export const renewJobLease = async (
 				auditContextOf(world, requester, snapshot),
 			);
 			return {
-				plan: {...plan, expect: [...plan.expect, policyExpectation(snapshot)]},
+				plan: {...plan, expect: [...plan.expect, ...policyExpectations(snapshot)]},
 				result: {
 					extended: holdings.map(({index, lease}) => ({index, lease, expiryTime: endsBy})),
 					now,

@@ -4,7 +4,7 @@ import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
 import {gpusOf} from '../rules/leases/holdings.js';
 import {requireEndWithin} from '../rules/limits/limits.js';
-import {policyExpectation} from '../rules/policy/policy.js';
+import {policyExpectations} from '../rules/policy/policy.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
 import {checkAgentDuration, latestAgentEnd} from '../rules/policy/agents.js';
@@ -160,10 +160,10 @@ export const extend = async (
 				auditContextOf(world, requester, snapshot),
 			);
 			return {
-				// Expects an unchanged policy, so that a new limit applies at once. An unreadable policy cannot be compared, and limits nobody.
+				// Expects an unchanged policy, so that a new limit applies at once. An unreadable policy limits nobody.
 				plan: {
 					...plan,
-					expect: [...plan.expect, ...(snapshot.policyProblem === undefined ? [policyExpectation(snapshot)] : [])],
+					expect: [...plan.expect, ...policyExpectations(snapshot)],
 				},
 				result: {
 					extended: records.map(({index, lease}) => ({

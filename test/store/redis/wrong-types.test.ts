@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {policyExpectations} from '../../../source/core/rules/policy/policy.js';
 import {collect, entry, join, leaseWrite, plan, poolWrite, start, usage, write} from '../samples.js';
 import {emptyRedis} from './_empty-redis.js';
 
@@ -37,6 +38,15 @@ describe('a Redis key of the wrong type', () => {
 			expect((await redis.store.read()).pool?.gpuCount).toBe(1);
 		},
 	);
+
+	test('in place of the policy does not prevent a grant that depends on the policy', async () => {
+		await write(redis.store, poolWrite(1));
+		await redis.client.rpush('canhazgpu:policy', 'x');
+		const snapshot = await redis.store.read();
+		expect(snapshot.policyProblem).toBe('it is a list, not a string');
+		const grant = plan({expect: policyExpectations(snapshot), writes: [leaseWrite(0)]});
+		expect(await redis.store.commit(grant)).toBe('done');
+	});
 
 	test('in place of the queue leads to an error that names the key', async () => {
 		await write(redis.store, poolWrite(1));

@@ -3,7 +3,7 @@ import {entryFor, planJoin} from '../../rules/queue/queue.js';
 import {eligibleOf} from '../../rules/allocation/need.js';
 import {ownerOf} from '../../rules/leases/ownership.js';
 import {requireWithinMaxWaiting} from '../../rules/limits/limits.js';
-import {policyExpectation} from '../../rules/policy/policy.js';
+import {policyExpectations} from '../../rules/policy/policy.js';
 import type {AcquireRequest} from '../../rules/request/request.js';
 import type {Observation} from '../../model/types.js';
 import {requireNoClone} from '../../rules/pool/pool.js';
@@ -70,7 +70,7 @@ export const joinQueue = async (
 
 			requireWithinMaxWaiting(waiting, limits, requester.account);
 			const whole = {kind: 'queue', scope: 'whole', ids: snapshot.queue.map((record) => record.id)} as const;
-			return {plan: {...plan, expect: [...plan.expect, policyExpectation(snapshot), whole]}, result};
+			return {plan: {...plan, expect: [...plan.expect, ...policyExpectations(snapshot), whole]}, result};
 		},
 		shownBy: 'queue',
 	});

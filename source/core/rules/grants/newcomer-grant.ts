@@ -26,7 +26,7 @@ import type {
 	Drain,
 } from '../../model/types.js';
 import {agentExpectations} from '../policy/agents.js';
-import {policyExpectation, policyValue} from '../policy/policy.js';
+import {policyExpectations, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from '../request/request.js';
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {gpusOf, readingsByIndex, type Eligibility, type Quality} from '../allocation/need.js';
@@ -264,7 +264,7 @@ export function allocate(
 			expect: [
 				{kind: 'pool', gpuCount: snapshot.gpus.length},
 				{kind: 'drains', raw: snapshot.stored.drains},
-				policyExpectation(snapshot),
+				...policyExpectations(snapshot),
 				{kind: 'queue', scope: 'whole', ids: snapshot.queue.map(({id}) => id)},
 				...agentExpectations(snapshot, lease),
 				...changes.expect,

@@ -16,7 +16,7 @@ import {candidateGroupsOf, chooseGpus, type Preference} from '../allocation/choo
 import {candidateOf, roomFor} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {agentExpectations} from '../policy/agents.js';
-import {policyExpectation, policyValue} from '../policy/policy.js';
+import {policyExpectations, policyValue} from '../policy/policy.js';
 import {beyondLimit, grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {EntryRecord, GpuGroup, GpuReading, InstanceOfGpu, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
@@ -87,7 +87,7 @@ const expectationsOf = (snapshot: Snapshot, position: number, isBeyondLimit: boo
 	return [
 		{kind: 'pool', gpuCount: snapshot.gpus.length},
 		{kind: 'drains', raw: snapshot.stored.drains},
-		policyExpectation(snapshot),
+		...policyExpectations(snapshot),
 		...agentExpectations(snapshot, own.entry),
 		isBeyondLimit
 			? {kind: 'queue', scope: 'whole', ids}

@@ -1,6 +1,6 @@
 /**
 The keys of the policy. To add a key, write an entry here, read it with `policyValue`, and add a line to
-`source/help/policy.md`. A plan that depends on the key also needs `policyExpectation`.
+`source/help/policy.md`. A plan that depends on the key also needs `policyExpectations`.
 */
 import {isolationLevels} from '../../model/isolation.js';
 import {strategyNames} from '../../model/need.js';

@@ -3,7 +3,7 @@ import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import {definitionOf, policyKeyNames} from './keys.js';
-import {policyExpectation, unreadablePolicy} from './policy.js';
+import {policyExpectations, unreadablePolicy} from './policy.js';
 
 /** A key to set, or to unset if `value` is undefined. Unknown keys can only be unset. */
 export type PolicyChange = {readonly key: string; readonly value: string | undefined};
@@ -136,7 +136,7 @@ function writePolicy(snapshot: Snapshot, context: AuditContext, changed: readonl
 
 	const plan: Plan = {
 		...emptyPlan,
-		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, policyExpectation(snapshot)],
+		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, ...policyExpectations(snapshot)],
 		writes: [{kind: 'policy', policy}],
 		audit: changed.map(({key, value, before}): AuditRecord => ({
 			time: snapshot.now,

@@ -53,11 +53,15 @@ export function policyDoubtOf(
 	};
 }
 
-/** Returns the precondition of a plan that depends on the policy: the policy must not have changed since the read. */
-export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectation => ({
-	kind: 'policy',
-	raw: stored.policy,
-});
+/**
+Returns the preconditions of a plan that depends on the policy: the policy must not have changed since the read. None if the store has a value that
+cannot be read as text, because such a value cannot be compared.
+*/
+export const policyExpectations = ({
+	stored,
+	policyProblem,
+}: Pick<Snapshot, 'stored' | 'policyProblem'>): readonly Expectation[] =>
+	policyProblem !== undefined && stored.policy === undefined ? [] : [{kind: 'policy', raw: stored.policy}];
 
 type PolicyRow = {
 	readonly key: string;

@@ -10,7 +10,7 @@ import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf, type Holding} from '../leases/holdings.js';
 import {slackLeasesIn, type SlackLease} from '../limits/slack.js';
 import {longestGapSeconds} from '../policy/idle-rules.js';
-import {policyExpectation, policyValue} from '../policy/policy.js';
+import {policyExpectations, policyValue} from '../policy/policy.js';
 import {limitExpectations} from '../limits/limits.js';
 import {outagesNoted} from '../queue/out-of-service.js';
 import {useOf, waitersIn, type Observer} from './candidates.js';
@@ -113,7 +113,7 @@ export function planBeyondLimit(snapshot: Snapshot, {host, isAnswering, timer}: 
 			expect: [
 				...changes.expect,
 				...notes.expect,
-				policyExpectation(snapshot),
+				...policyExpectations(snapshot),
 				...Array.from(waiters.values(), ({id, raw}): Expectation => ({kind: 'entry', id, raw})),
 				// Whether an account holds more than its limit depends on every GPU.
 				...(ended.length > 0 ? limitExpectations(snapshot.gpus, limit, changes.expect) : []),

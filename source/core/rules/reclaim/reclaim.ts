@@ -7,7 +7,7 @@ import type {AuditRecord, EntryRecord, LeaseIdle, LeaseParked, Observation, Snap
 import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf} from '../leases/holdings.js';
-import {policyExpectation} from '../policy/policy.js';
+import {policyExpectations} from '../policy/policy.js';
 import {idleRulesOf, keptUntil, type IdleRules} from '../policy/idle-rules.js';
 import {outagesSeen} from '../queue/out-of-service.js';
 import {candidatesIn, useOf, waitersIn, type Candidate} from './candidates.js';
@@ -274,7 +274,7 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 			expect: [
 				...holdingPlan.expect,
 				...notes.expect,
-				...(isDecision ? [policyExpectation(snapshot)] : []),
+				...(isDecision ? policyExpectations(snapshot) : []),
 				...Array.from(waiters.values(), ({id, raw}): Expectation => ({kind: 'entry', id, raw})),
 			],
 			audit,
