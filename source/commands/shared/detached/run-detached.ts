@@ -86,8 +86,8 @@ async function notifyNotStarted(app: App, world: OpenWorld, {ticket, request, is
 }
 
 /**
-Releases the GPUs of an attempt that has ended, for as long as the store is unreachable. No other command would release them, because this process is
-alive, and the next attempt would wait for its own GPUs.
+Releases the GPUs of an attempt that has ended, unless they are released already. Retries until the store answers. No other command would release
+them while this process is alive, and the next attempt would wait for its own GPUs.
 */
 async function giveBackLater(app: App, world: OpenWorld, jobLease: JobLease, signal: AbortSignal): Promise<void> {
 	await createBackground(app.remark).attempt(async () =>
