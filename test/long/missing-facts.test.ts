@@ -76,13 +76,44 @@ type Difference = {
 const differences: readonly Difference[] = [
 	{
 		fact: /^home and user name|^home: (?:empty|relative)/v,
-		typed: /^admin/v,
+		typed: /^admin .*private/v,
 		exitCode: 4,
 		says: /^Error: This account has no home directory for a private pool\nSet HOME or XDG_STATE_HOME/v,
 	},
 	{
+		fact: /^home and user name|^home: (?:empty|relative)/v,
+		typed: /^run --detach|^retry/v,
+		exitCode: 1,
+		says: /^Error: This account has no home directory for the output of jobs\nSet HOME or XDG_STATE_HOME/v,
+	},
+	{
 		fact: /^home: /v,
-		typed: /^admin/v,
+		typed: /^run --detach|^retry/v,
+		exitCode: 1,
+		says: /^Error: The output of the job cannot be kept in .*\nNothing was started\. To keep .*, set XDG_STATE_HOME/v,
+	},
+	{
+		fact: /^directory: deleted/v,
+		typed: /^run --detach/v,
+		exitCode: 1,
+		says: /Error: The current directory has been removed, so the job cannot start in it\nChange to another directory/v,
+	},
+	{
+		fact: /^PATH: empty/v,
+		typed: /^run --detach/v,
+		exitCode: 127,
+		says: /^Error: Command not found: "true"\n$/v,
+	},
+	{
+		// No job was submitted.
+		fact: /^home|^directory: deleted|^PATH: empty/v,
+		typed: /^(?:wait|logs|retry|cancel) /v,
+		exitCode: 2,
+		says: /Error: There is no job \d\n/v,
+	},
+	{
+		fact: /^home: /v,
+		typed: /^admin .*private/v,
 		exitCode: 4,
 		says: /^Error: The GPU pool \S+ (?:cannot be opened: permission denied|cannot be created: its directory is a file)\nSet HOME/v,
 	},

@@ -70,11 +70,21 @@ const scopeWords = (id: string): readonly [string, ...string[]] => [
 
 /** Returns the error for a wrapper that cannot be started. For a missing directory, Node.js says that the program is missing. */
 function startError(id: string, directory: string, error: unknown): CanhazgpuError {
-	return codeOf(error) === 'ENOENT' && !existsSync(directory)
-		? new CanhazgpuError('failed', `Job ${id} cannot be started: its directory ${quoted(directory)} does not exist`, {
-				hint: `Create the directory again, then: canhazgpu retry ${id}`,
-				cause: error,
-			})
+	const retryHint = `then: canhazgpu retry ${id}`;
+	if (codeOf(error) === 'ENOENT' && !existsSync(directory)) {
+		return new CanhazgpuError(
+			'failed',
+			`Job ${id} cannot be started: its directory ${quoted(directory)} does not exist`,
+			{hint: `Create the directory again, ${retryHint}`, cause: error},
+		);
+	}
+
+	return codeOf(error) === 'EACCES'
+		? new CanhazgpuError(
+				'failed',
+				`Job ${id} cannot be started: this account has no permission to use its directory ${quoted(directory)}`,
+				{hint: `Change the permissions of the directory, ${retryHint}`, cause: error},
+			)
 		: new CanhazgpuError('failed', `Job ${id} cannot be started in ${directory}: ${messageOf(error)}`, {cause: error});
 }
 
@@ -83,6 +93,15 @@ function isSameFile(one: string | undefined, other: string): boolean {
 	try {
 		const [first, second] = [one ?? '', other].map((file) => statSync(file));
 		return first!.dev === second!.dev && first!.ino === second!.ino;
+	} catch {
+		return false;
+	}
+}
+
+/** Whether this process is in the directory. If so, its children need not change to it, which the directory's permissions might not allow. */
+function isCurrent(directory: string): boolean {
+	try {
+		return process.cwd() === directory;
 	} catch {
 		return false;
 	}
@@ -115,7 +134,7 @@ export async function startDetached({
 			...ownCommand(words),
 		] as const;
 		const child = spawn(program, args, {
-			cwd: directory,
+			cwd: isCurrent(directory) ? undefined : directory,
 			env: passedOn({
 				...environment,
 				// `retry` may run in another directory than the job.
