@@ -37,9 +37,9 @@ const logsOf = async (agent: Agent, id: string): Promise<string> => (await agent
 test('agents can reserve MIG instances by profile or id, and shares, each of which counts as one GPU', async () => {
 	const box = await splitBox();
 	const agent = await connect(box);
-	expect((await agent.call('gpu_status')).words).toContain(
-		'GPU 1 (Simulated H100 80GB) is AVAILABLE: never used, MIG ',
-	);
+	const {words} = await agent.call('gpu_status');
+	expect(words).toMatch(/^2 of 3 GPUs are free: GPUs 0,2\. 1 more GPU split by MIG has no reservation\. /v);
+	expect(words).toContain('GPU 1 (Simulated H100 80GB) is AVAILABLE: never used, MIG ');
 
 	const byProfile = await agent.call('gpu_reserve', {mig: '1g.10gb'});
 	expect(byProfile.words).toMatch(

@@ -58,6 +58,8 @@ test('the key r with a MIG profile reserves an instance and shows its UUID', asy
 	await session.press('r', keys.tab, keys.tab, keys.tab, '7g.80gb', keys.enter);
 	await session.shows('No MIG instance of this pool is 7g.80gb or larger');
 	await session.shows('The pool has 1 of 1g.10gb, 1 of 3g.40gb.');
+	await session.press(keys.escape, 'j', 'y');
+	await session.shows(/OK Copied.*\$ export CUDA_VISIBLE_DEVICES=MIG-1-1/v);
 });
 
 test('the key w reserves free GPUs at once', async () => {

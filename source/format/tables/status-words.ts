@@ -1,12 +1,13 @@
 /** The status of all GPUs as one paragraph, for readers without a table. */
 import {modelName} from '../json/status-json.js';
+import {isWhole} from '../../core/rules/mig/instances.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {Observation} from '../../core/model/types.js';
 import {stateText} from '../states.js';
 import {detailText, processList, userText, validationText} from '../status-labels.js';
 import {noteWords} from '../text/note.js';
 import {gpuList} from '../text/gpu-list.js';
-import {mebibytes} from '../text/numbers.js';
+import {counted, mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
 
 function useWords(row: StatusRow): string {
@@ -31,9 +32,14 @@ function rowWords(row: StatusRow): string {
 }
 
 export function statusWords(rows: readonly StatusRow[], {failure, simulated}: Observation): string {
-	const free = rows.filter(({state, drain}) => state === 'available' && drain === undefined).map(({index}) => index);
+	const available = rows.filter(({state, drain}) => state === 'available' && drain === undefined);
+	const free = available.filter(({reading}) => isWhole(reading) !== false).map(({index}) => index);
+	const split = available.length - free.length;
 	return [
 		`${free.length} of ${rows.length} GPUs are free${free.length === 0 ? '' : `: ${gpuList(free)}`}.`,
+		...(split === 0
+			? []
+			: [`${counted(split, 'more GPU')} split by MIG ${split === 1 ? 'has' : 'have'} no reservation.`]),
 		...rows.map((row) => rowWords(row)),
 		...(failure === undefined ? [] : [`The GPUs could not be read: ${sanitize(failure.message)}`]),
 		...(simulated ? ['These GPUs are simulated.'] : []),

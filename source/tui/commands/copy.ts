@@ -1,5 +1,6 @@
 /** `y` and `Y`: copy text to the clipboard. */
 import {Buffer} from 'node:buffer';
+import {holdingsOn} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';
 import {processText} from '../../format/readings.js';
 import {counted} from '../../format/text/numbers.js';
@@ -22,6 +23,19 @@ export function copied({ports, writeTerminal}: EffectContext, text: string, what
 	return succeeded(`Copied ${what}(if your terminal allows OSC 52)`);
 }
 
+/** Whether the UUID has only plain characters. Another account may have published the UUID, and must not get other text into the clipboard. */
+const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[\w\-]{1,80}$/v.test(uuid);
+
+/** The UUID of a MIG instance is its only name for CUDA. A whole GPU has none here. */
+type Device = {readonly gpu: number; readonly uuid: string | undefined};
+
+/** Returns what the reservation has on a GPU: the whole GPU or a share of it, or its MIG instances. */
+function devicesOn(state: State, gpu: number): readonly Device[] {
+	const id = leaseOn(state, gpu)?.leaseId;
+	const own = holdingsOn(state.snapshot?.gpus[gpu]).filter(({lease}) => lease.leaseId === id);
+	return own.map(({lease}) => ({gpu, uuid: lease.mig?.uuid}));
+}
+
 function reasonAgainstCopied(state: State): string | undefined {
 	const other = reservationGpus(state).find((gpu) => {
 		const lease = leaseOn(state, gpu);
@@ -29,6 +43,15 @@ function reasonAgainstCopied(state: State): string | undefined {
 	});
 	if (other !== undefined) {
 		return `GPU ${other} is not yours: nothing to copy`;
+	}
+
+	const devices = reservationGpus(state).flatMap((gpu) => devicesOn(state, gpu));
+	if (devices.some((device) => device.uuid !== undefined && !isPlain(device.uuid))) {
+		return 'The UUID of this MIG instance is not valid';
+	}
+
+	if (new Set(devices.map(({uuid}) => uuid === undefined)).size > 1) {
+		return 'A shell can use either whole GPUs or MIG instances: tag one kind';
 	}
 
 	const isOfSeveral = new Set(reservationGpus(state).map((gpu) => leaseOn(state, gpu)?.leaseId)).size > 1;
@@ -42,7 +65,10 @@ function exportLine(state: State): string {
 	const gpus = reservationGpus(state);
 	const isElsewhere = gpus.some((gpu) => rowsOf(state)[gpu]?.reading?.place !== undefined);
 	const jobs = new Set(gpus.map((gpu) => leaseOn(state, gpu)?.leaseId));
-	return isElsewhere ? `export SLURM_JOB_ID=${[...jobs][0] ?? ''}` : `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`;
+	const devices = gpus.flatMap((gpu) => devicesOn(state, gpu)).map(({gpu, uuid}) => uuid ?? gpu);
+	return isElsewhere
+		? `export SLURM_JOB_ID=${[...jobs][0] ?? ''}`
+		: `export CUDA_VISIBLE_DEVICES=${[...new Set(devices)].join(',')}`;
 }
 
 /** Copies a shell line that selects the GPUs, such as `export CUDA_VISIBLE_DEVICES=0,1`. */
@@ -75,9 +101,6 @@ export const copyCommand = defineCommand({
 });
 
 const uuidOf = (state: State, gpu: number): string | undefined => rowsOf(state)[gpu]?.reading?.uuid;
-
-/** Whether the UUID has only plain characters. Another account may have published the UUID, and must not get other text into the clipboard. */
-const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[\w\-]{1,80}$/v.test(uuid);
 
 /** Copies the UUIDs of the chosen GPUs, for `nvidia-smi -i` and a container's `--gpus device=`. */
 export const identify = defineCommand({
