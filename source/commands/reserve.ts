@@ -5,7 +5,7 @@ import {otherIdsText, placeText, useLines} from '../format/engine/engine-text.js
 import {harmlessJson} from '../format/text/json.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
 import {setDuration, typedDuration} from '../format/text/durations.js';
-import {partsText} from '../format/instances.js';
+import {devicesText, partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, refuseBoth} from './shared/flag-values.js';
@@ -130,7 +130,7 @@ export const reserve: Command = {
 			const {gpus, instances, place, leaseId, durationSeconds = asked ?? usualDurationSeconds} = answer;
 			// The list is for programs, which find a MIG instance only by its UUID. The sentence below shows its name to people. On a cluster,
 			// the list has the ids that `release` takes, because the ids on the node could name GPUs of another reservation.
-			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? gpus).join(',');
+			const list = devicesText(gpus, instances);
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
 			const time = keeper === undefined ? `for ${setDuration(durationSeconds)}` : `while ${keeper.name} runs`;
 			const reserved = `Reserved ${partsText(gpus, instances)} ${time}`;

@@ -9,6 +9,10 @@ import {sanitize} from './text/text.js';
 export const instanceLabel = ({profile, ...instance}: Omit<InstanceOfGpu, 'uuid'>): string =>
 	`${instanceText(instance)}${profile === undefined ? '' : ` ${sanitize(profile)}`}`;
 
+/** Returns the value of `CUDA_VISIBLE_DEVICES`: `0,1`, or the UUIDs of MIG instances, because CUDA finds an instance only by its UUID. */
+export const devicesText = (gpus: readonly number[], instances: readonly InstanceOfGpu[] | undefined): string =>
+	(instances?.map(({uuid}) => sanitize(uuid)) ?? gpus).join(',');
+
 /** Returns `MIG instance 2:0` or `MIG instances 2:0, 2:1`. */
 export const instancesText = (instances: readonly InstanceOfGpu[]): string =>
 	`MIG ${instances.length === 1 ? 'instance' : 'instances'} ${instances.map((instance) => instanceText(instance)).join(', ')}`;

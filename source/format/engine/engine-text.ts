@@ -1,4 +1,5 @@
 import type {Grant} from '../../core/rules/request/request.js';
+import {devicesText} from '../instances.js';
 import {sanitize} from '../text/text.js';
 
 /** Returns the GPUs and the host of a grant, with a comma before the facts that follow: `GPU 0,1 of box2, `. Empty on this machine. */
@@ -16,9 +17,7 @@ export function otherIdsText({gpus, place, leaseId}: Grant): string | undefined 
 /** Returns shell lines that use the granted GPUs. `hostname` is the name of this machine. */
 export function useLines({gpus, instances, place, leaseId}: Grant, hostname: string): readonly string[] {
 	if (place === undefined) {
-		// CUDA finds a MIG instance only by its UUID.
-		const names = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
-		return ['To use them here:', `export CUDA_VISIBLE_DEVICES=${names.join(',')}`];
+		return ['To use them here:', `export CUDA_VISIBLE_DEVICES=${devicesText(gpus, instances)}`];
 	}
 
 	const shortName = (name: string): string => name.split('.', 1)[0]!;

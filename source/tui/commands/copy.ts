@@ -1,7 +1,9 @@
 /** `y` and `Y`: copy text to the clipboard. */
 import {Buffer} from 'node:buffer';
-import {holdingsOn} from '../../core/rules/leases/holdings.js';
+import {instancesHeld} from '../../core/rules/leases/holding-changes.js';
+import {holdingsOn, type Holding} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';
+import {devicesText} from '../../format/instances.js';
 import {processText} from '../../format/readings.js';
 import {counted} from '../../format/text/numbers.js';
 import {sanitize} from '../../format/text/text.js';
@@ -26,15 +28,12 @@ export function copied({ports, writeTerminal}: EffectContext, text: string, what
 /** Whether the UUID has only plain characters. Another account may have published the UUID, and must not get other text into the clipboard. */
 const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[\w\-]{1,80}$/v.test(uuid);
 
-/** The UUID of a MIG instance is its only name for CUDA. A whole GPU has none here. */
-type Device = {readonly gpu: number; readonly uuid: string | undefined};
-
-/** Returns what the reservation has on a GPU: the whole GPU or a share of it, or its MIG instances. */
-function devicesOn(state: State, gpu: number): readonly Device[] {
-	const id = leaseOn(state, gpu)?.leaseId;
-	const own = holdingsOn(state.snapshot?.gpus[gpu]).filter(({lease}) => lease.leaseId === id);
-	return own.map(({lease}) => ({gpu, uuid: lease.mig?.uuid}));
-}
+/** Returns the parts of the GPUs that the user's reservations hold. */
+const ownParts = (state: State): readonly Holding[] =>
+	reservationGpus(state).flatMap((gpu) => {
+		const id = leaseOn(state, gpu)?.leaseId;
+		return holdingsOn(state.snapshot?.gpus[gpu]).filter(({lease}) => lease.leaseId === id);
+	});
 
 function reasonAgainstCopied(state: State): string | undefined {
 	const other = reservationGpus(state).find((gpu) => {
@@ -45,12 +44,13 @@ function reasonAgainstCopied(state: State): string | undefined {
 		return `GPU ${other} is not yours: nothing to copy`;
 	}
 
-	const devices = reservationGpus(state).flatMap((gpu) => devicesOn(state, gpu));
-	if (devices.some((device) => device.uuid !== undefined && !isPlain(device.uuid))) {
-		return 'The UUID of this MIG instance is not valid';
+	const parts = ownParts(state);
+	const instances = instancesHeld(parts) ?? [];
+	if (instances.some(({uuid}) => !isPlain(uuid))) {
+		return 'A MIG instance of this reservation has no valid UUID: nothing to copy';
 	}
 
-	if (new Set(devices.map(({uuid}) => uuid === undefined)).size > 1) {
+	if (instances.length > 0 && parts.some(({lease}) => lease.mig === undefined)) {
 		return 'A shell can use either whole GPUs or MIG instances: tag one kind';
 	}
 
@@ -65,10 +65,9 @@ function exportLine(state: State): string {
 	const gpus = reservationGpus(state);
 	const isElsewhere = gpus.some((gpu) => rowsOf(state)[gpu]?.reading?.place !== undefined);
 	const jobs = new Set(gpus.map((gpu) => leaseOn(state, gpu)?.leaseId));
-	const devices = gpus.flatMap((gpu) => devicesOn(state, gpu)).map(({gpu, uuid}) => uuid ?? gpu);
 	return isElsewhere
 		? `export SLURM_JOB_ID=${[...jobs][0] ?? ''}`
-		: `export CUDA_VISIBLE_DEVICES=${[...new Set(devices)].join(',')}`;
+		: `export CUDA_VISIBLE_DEVICES=${devicesText(gpus, instancesHeld(ownParts(state)))}`;
 }
 
 /** Copies a shell line that selects the GPUs, such as `export CUDA_VISIBLE_DEVICES=0,1`. */

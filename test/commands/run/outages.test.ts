@@ -28,7 +28,7 @@ describe('run during an outage of Redis', () => {
 		const ran = await wrapper.ended;
 		expect(ran).toMatchObject({exitCode: 5});
 		expect(ran.stderr).toContain(
-			'canhazgpu: the GPUs could not be released. Once the store can be written again, the next canhazgpu command releases them.',
+			'canhazgpu: the GPUs could not be released. They will be released once the store can be written again.',
 		);
 		expect(performance.now() - asked).toBeLessThan(20_000);
 	});

@@ -4,6 +4,7 @@ import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {undoableOf, undoRelease, type Released} from '../../../source/core/operations/undo.js';
 import {planJoin, entryFor} from '../../../source/core/rules/queue/queue.js';
+import {holdingsOn} from '../../../source/core/rules/leases/holdings.js';
 import {undoneText} from '../../../source/format/queue/outcome.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {testHost} from '../../_helpers/machine/host.js';
@@ -200,4 +201,14 @@ test('undoRelease keeps the groups of a reservation beyond the limit of a group'
 	const {released} = await release(world, alice, {by: 'gpus', ids: [2, 3]});
 	expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({undone: [{gpus: [2, 3]}]});
 	expect(await marks()).toEqual(before);
+});
+
+test('undo restores a reservation without an earlier warning that it exceeds a limit', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
+	const [record] = (await readCurrent(world)).gpus;
+	const [holding] = holdingsOn(record);
+	const slack = {groups: [], warned: 1, deadline: 2};
+	const [released] = undoableOf([{...holding!, lease: {...holding!.lease, slack}}]);
+	expect(released!.lease.slack).toBeUndefined();
 });

@@ -115,11 +115,11 @@ async function runOnce(
 			const changed = await keeper.update((job, now) => {
 				// Perhaps the change was made, and only its answer was lost.
 				const isStarted = job.state === 'running' && job.leaseId === lease.leaseId;
-				return isStarted
-					? job
-					: job.state === 'queued'
-						? started(job, {...lease, instances: instancesOfJob(lease)}, now)
-						: undefined;
+				if (isStarted) {
+					return job;
+				}
+
+				return job.state === 'queued' ? started(job, {...lease, instances: instancesOfJob(lease)}, now) : undefined;
 			}, signal);
 			return changed !== undefined;
 		},
@@ -168,6 +168,7 @@ async function runOnce(
 					exitCode: error.exitCode,
 					ending: ending ?? {reason: error.message},
 					hasStarted: noting !== undefined,
+					jobLease,
 				};
 			}
 

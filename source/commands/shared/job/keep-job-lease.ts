@@ -136,7 +136,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 				if (app.clock.monotonicMs() > untilMs) {
 					const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
 					app.remark(
-						`canhazgpu: the GPUs could not be released. Once the store can be written again, the next canhazgpu command releases them. The reason: ${why}`,
+						`canhazgpu: the GPUs could not be released. They will be released once the store can be written again. The reason: ${why}`,
 					);
 					return;
 				}

@@ -7,6 +7,7 @@ import {acquire} from '../../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
 import type {Grant} from '../../../core/rules/request/request.js';
+import {devicesText} from '../../../format/instances.js';
 import {grantedText} from '../../../format/queue/outcome.js';
 import {refusalMessage} from '../../../format/queue/refusal.js';
 import {progressText} from '../../../format/queue/waiting-progress.js';
@@ -28,11 +29,13 @@ import {flagsOf, freeNow, mayShare, reservationOf, reserveForm, type Reservation
 
 function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeconds' | 'need'>): Flash {
 	const {gpus, instances, place, leaseId} = grant;
-	const devices = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
 	return {
 		level: 'ok',
 		text: grantedText(grant, reservation),
-		next: place === undefined ? `export CUDA_VISIBLE_DEVICES=${devices.join(',')}` : `export SLURM_JOB_ID=${leaseId}`,
+		next:
+			place === undefined
+				? `export CUDA_VISIBLE_DEVICES=${devicesText(gpus, instances)}`
+				: `export SLURM_JOB_ID=${leaseId}`,
 	};
 }
 

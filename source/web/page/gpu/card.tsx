@@ -45,6 +45,7 @@ export const noteText = (gpu: Gpu): string | undefined =>
 
 type FlagProps = {readonly state: Gpu['state']; readonly words: string};
 
+/** The space at the end separates the words from the next ones for screen readers. */
 const Flag = ({state, words}: FlagProps) => (
 	<>
 		<span class="flag" data-state={state}>

@@ -1,11 +1,11 @@
 /** `wait` while the store loses records of jobs. */
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {awaitJobs} from '../../source/commands/jobs/wait.js';
-import {takeJob} from '../../source/core/operations/jobs/job-keeper.js';
-import {emptyPlan} from '../../source/core/model/plan.js';
-import {ended, queued, started} from '../../source/core/rules/jobs/changes.js';
-import {submitTestJobs} from '../_helpers/jobs.js';
-import {createTestWorld} from '../_helpers/world.js';
+import {awaitJobs} from '../../../source/commands/jobs/wait.js';
+import {takeJob} from '../../../source/core/operations/jobs/job-keeper.js';
+import {emptyPlan} from '../../../source/core/model/plan.js';
+import {ended, queued, started} from '../../../source/core/rules/jobs/changes.js';
+import {submitTestJobs} from '../../_helpers/jobs.js';
+import {createTestWorld} from '../../_helpers/world.js';
 
 test('wait ends if the store has lost the record of a job that had ended, and later that of a job whose process is gone', async () => {
 	const world = await createTestWorld();

@@ -4,14 +4,14 @@ import {existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeF
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {emptyPlan} from '../../source/core/model/plan.js';
-import type {SoundJobRecord} from '../../source/core/model/jobs.js';
-import {soundRecords} from '../../source/core/rules/jobs/look.js';
-import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
-import {isAlive, openStoreOf} from '../_helpers/program/processes.js';
-import {eventually} from '../_helpers/eventually.js';
-import {firstCase, slowTest} from '../_helpers/slow.js';
-import {startRedis} from '../_helpers/store/redis-server.js';
+import {emptyPlan} from '../../../source/core/model/plan.js';
+import type {SoundJobRecord} from '../../../source/core/model/jobs.js';
+import {soundRecords} from '../../../source/core/rules/jobs/look.js';
+import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
+import {isAlive, openStoreOf} from '../../_helpers/program/processes.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
 
 type JobJson = Readonly<Record<string, unknown>> & {readonly id: string; readonly state: string};
 

@@ -1,14 +1,14 @@
 /** The start of detached jobs, with wrappers that cannot be started. */
 import {expect, test} from 'vitest';
-import type {App} from '../../source/app/contract.js';
-import {startWrappers} from '../../source/commands/shared/detached/start-wrappers.js';
-import {takeJob} from '../../source/core/operations/jobs/job-keeper.js';
-import {readCurrentJobs} from '../../source/core/operations/jobs/jobs.js';
-import {jobIdOf} from '../../source/core/rules/jobs/ids.js';
-import {soundJobs} from '../../source/core/rules/jobs/look.js';
-import {CanhazgpuError} from '../../source/errors.js';
-import {submitTestJobs} from '../_helpers/jobs.js';
-import {createTestWorld} from '../_helpers/world.js';
+import type {App} from '../../../source/app/contract.js';
+import {startWrappers} from '../../../source/commands/shared/detached/start-wrappers.js';
+import {takeJob} from '../../../source/core/operations/jobs/job-keeper.js';
+import {readCurrentJobs} from '../../../source/core/operations/jobs/jobs.js';
+import {jobIdOf} from '../../../source/core/rules/jobs/ids.js';
+import {soundJobs} from '../../../source/core/rules/jobs/look.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {submitTestJobs} from '../../_helpers/jobs.js';
+import {createTestWorld} from '../../_helpers/world.js';
 
 test('if some jobs of an array cannot be started, the others run and the failure says how many', async () => {
 	const world = await createTestWorld();

@@ -1,8 +1,8 @@
 /** A machine whose amd-smi numbers the GPUs differently from HIP. */
 import {expect, onTestFinished, test} from 'vitest';
-import {createRedisBox} from '../_helpers/program/cli.js';
-import {redisOfFile} from '../_helpers/store/redis-of-file.js';
-import {stubTool} from '../_helpers/machine/stub-tool.js';
+import {createRedisBox} from '../../_helpers/program/cli.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {stubTool} from '../../_helpers/machine/stub-tool.js';
 
 const redis = redisOfFile();
 

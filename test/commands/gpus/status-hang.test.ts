@@ -1,10 +1,10 @@
 import {mkdirSync} from 'node:fs';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createBox, type Box} from '../_helpers/program/cli.js';
-import {stubTool} from '../_helpers/machine/stub-tool.js';
-import {eventually} from '../_helpers/eventually.js';
-import {start} from '../_helpers/program/processes.js';
-import {firstCase} from '../_helpers/slow.js';
+import {createBox, type Box} from '../../_helpers/program/cli.js';
+import {stubTool} from '../../_helpers/machine/stub-tool.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {start} from '../../_helpers/program/processes.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 let box: Box;
 

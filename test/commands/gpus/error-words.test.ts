@@ -2,9 +2,9 @@
 import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
-import {createBox, type Box} from '../_helpers/program/cli.js';
-import {createStub} from '../gpu/nvidia/stub-nvidia-smi.js';
-import {startTop} from '../tui/program/_program.js';
+import {createBox, type Box} from '../../_helpers/program/cli.js';
+import {createStub} from '../../gpu/nvidia/stub-nvidia-smi.js';
+import {startTop} from '../../tui/program/_program.js';
 
 const columns =
 	'index, uuid, name, memory.total [MiB], memory.used [MiB], utilization.gpu [%], pstate, power.draw [W], fan.speed [%]';

@@ -2,9 +2,9 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {account, type Box} from '../_helpers/program/cli.js';
-import {freshEmbeddedBox, peek, recordsOf} from '../_helpers/program/processes.js';
-import {slowTest} from '../_helpers/slow.js';
+import {account, type Box} from '../../_helpers/program/cli.js';
+import {freshEmbeddedBox, peek, recordsOf} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 /** `mallory` uses memory of GPU 0 without a reservation. */
 function environmentOf(box: Box) {

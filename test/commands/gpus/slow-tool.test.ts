@@ -4,14 +4,14 @@ import {fileURLToPath} from 'node:url';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {stubTool} from '../_helpers/machine/stub-tool.js';
-import {createHost} from '../../source/host/host.js';
-import {createBox, type Box} from '../_helpers/program/cli.js';
-import {eventually} from '../_helpers/eventually.js';
-import {fileIn, holders, start} from '../_helpers/program/processes.js';
-import {firstCase, slowTest} from '../_helpers/slow.js';
+import {stubTool} from '../../_helpers/machine/stub-tool.js';
+import {createHost} from '../../../source/host/host.js';
+import {createBox, type Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {fileIn, holders, start} from '../../_helpers/program/processes.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
-const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/nvidia/${name}`, import.meta.url));
+const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/nvidia/${name}`, import.meta.url));
 
 const answering = (seconds: number): string => `sleep ${seconds}
 case "$1" in

@@ -2,10 +2,10 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {account, type Box} from '../_helpers/program/cli.js';
-import {freshEmbeddedBox, peek, start} from '../_helpers/program/processes.js';
-import {slowTest} from '../_helpers/slow.js';
-import {eventually} from '../_helpers/eventually.js';
+import {account, type Box} from '../../_helpers/program/cli.js';
+import {freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
+import {eventually} from '../../_helpers/eventually.js';
 
 /** GPU 0 is whole and GPU 1 is split. `more` is appended to the scenario. */
 function environmentOf(box: Box, more = '') {

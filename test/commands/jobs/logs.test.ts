@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {linesOfLog} from '../../source/commands/top/job-logs.js';
+import {linesOfLog} from '../../../source/commands/top/job-logs.js';
 
 test('linesOfLog keeps the indentation, and reduces a progress bar to its last state', () => {
 	expect(linesOfLog('start\n\tloss 0.5\r\n  3%|#\r100%|####\n\ndone\n')).toEqual([

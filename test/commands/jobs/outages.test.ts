@@ -2,13 +2,13 @@
 import path from 'node:path';
 import {readFileSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
-import {soundJobs} from '../../source/core/rules/jobs/look.js';
-import {slowTest} from '../_helpers/slow.js';
-import {eventually} from '../_helpers/eventually.js';
-import type {Box} from '../_helpers/program/cli.js';
-import {freshRedisBox, holders, isAlive, openStoreOf, start} from '../_helpers/program/processes.js';
-import {redisOfFile} from '../_helpers/store/redis-of-file.js';
-import {openRequestProxy, type RequestProxy} from '../_helpers/store/request-proxy.js';
+import {soundJobs} from '../../../source/core/rules/jobs/look.js';
+import {slowTest} from '../../_helpers/slow.js';
+import {eventually} from '../../_helpers/eventually.js';
+import type {Box} from '../../_helpers/program/cli.js';
+import {freshRedisBox, holders, isAlive, openStoreOf, start} from '../../_helpers/program/processes.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {openRequestProxy, type RequestProxy} from '../../_helpers/store/request-proxy.js';
 
 const redis = redisOfFile();
 
