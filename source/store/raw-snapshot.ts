@@ -148,7 +148,12 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		overuse,
 		...(returned.length > 0 && {returned}),
 		alertsProblem: typeof raw.alerts === 'object' ? problemOf(raw.alerts) : undefined,
-		stored: {drains: storedOf(raw.drains), alerts: storedOf(raw.alerts), policy: storedOf(raw.policy)},
+		stored: {
+			machine: storedOf(raw.pool.machine),
+			drains: storedOf(raw.drains),
+			alerts: storedOf(raw.alerts),
+			policy: storedOf(raw.policy),
+		},
 		revision: decodeRevision(storedOf(raw.revision), raw.run),
 		lastUsed: raw.lastUse ?? (user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage)),
 		attemptDone: typeof raw.attemptDone === 'string' ? Number(raw.attemptDone) : undefined,

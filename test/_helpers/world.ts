@@ -55,7 +55,7 @@ export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	baselines: new Map(),
 	overuse: [],
 	alerts: [],
-	stored: {drains: undefined, alerts: undefined, policy: undefined},
+	stored: {machine: undefined, drains: undefined, alerts: undefined, policy: undefined},
 	revision: noRevision,
 	lastUsed: new Map(),
 	...changes,

@@ -30,14 +30,14 @@ const id = fc.constantFrom('a', 'b', 'c', 'd');
 
 /** An expectation of a plan, which is derived from the current state and is true or false. */
 type Guess = {
-	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'drains' | 'alerts' | 'policy';
+	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'machine' | 'drains' | 'alerts' | 'policy';
 	readonly isTrue: boolean;
 	readonly index: number;
 	readonly id: string;
 };
 
 const anyGuess: fc.Arbitrary<Guess> = fc.record({
-	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool', 'drains', 'alerts', 'policy'),
+	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool', 'machine', 'drains', 'alerts', 'policy'),
 	isTrue: fc.oneof({arbitrary: fc.constant(true), weight: 6}, {arbitrary: fc.constant(false), weight: 1}),
 	index: gpu,
 	id,
@@ -116,6 +116,7 @@ function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Sna
 			return {kind: 'pool', gpuCount: isTrue ? gpuCount : (gpuCount ?? 0) + 1};
 		}
 
+		case 'machine':
 		case 'drains':
 		case 'alerts':
 		case 'policy': {

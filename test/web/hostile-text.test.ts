@@ -257,7 +257,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		baselines: new Map(),
 		overuse: [],
 		alerts: [],
-		stored: {drains: undefined, alerts: undefined, policy: undefined},
+		stored: {machine: undefined, drains: undefined, alerts: undefined, policy: undefined},
 		lastUsed: new Map(),
 	};
 	const observation: Observation = {

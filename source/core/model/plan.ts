@@ -13,6 +13,7 @@ import type {
 	Pool,
 	PoolEvent,
 	QueueEntry,
+	Snapshot,
 	UsageRecord,
 } from './types.js';
 
@@ -25,7 +26,17 @@ export type Expectation =
 	/** `gpuCount` is undefined if there must be no pool. */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
 	| {readonly kind: 'job'; readonly number: number; readonly raw: string | undefined}
-	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'; readonly raw: string | undefined};
+	/** `machine` is the record of the pool's machine, which also says where a pool has moved. */
+	| {readonly kind: 'machine' | 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'; readonly raw: string | undefined};
+
+/**
+Returns the preconditions of a plan that is valid only in this pool: the pool must have the same size, and must not have moved to another store since
+the read.
+*/
+export const poolExpectations = ({pool, stored}: Pick<Snapshot, 'pool' | 'stored'>): readonly Expectation[] => [
+	{kind: 'pool', gpuCount: pool?.gpuCount},
+	{kind: 'machine', raw: stored.machine},
+];
 
 export type Write =
 	| {readonly kind: 'lease'; readonly index: number; readonly lease: Lease}

@@ -301,6 +301,7 @@ export type Snapshot = {
 	readonly alertsProblem?: string;
 	/** The stored values, for comparison in a commit. */
 	readonly stored: {
+		readonly machine: string | undefined;
 		readonly drains: string | undefined;
 		readonly alerts: string | undefined;
 		readonly policy: string | undefined;

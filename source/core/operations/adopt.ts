@@ -5,6 +5,7 @@ import {limitExpectations, settingText, type Limit} from '../rules/limits/limits
 import {instancesOf, instanceText, isOnInstance, isWhole} from '../rules/mig/instances.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
+import {poolExpectations} from '../model/plan.js';
 import {policyExpectations} from '../rules/policy/policy.js';
 import {auditContextOf, grantEntry} from '../rules/leases/audit-entries.js';
 import {checkNote} from '../rules/request/request.js';
@@ -194,7 +195,7 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 				plan: {
 					...changes,
 					expect: [
-						{kind: 'pool', gpuCount: snapshot.gpus.length},
+						...poolExpectations(snapshot),
 						{kind: 'drains', raw: snapshot.stored.drains},
 						...policyExpectations(snapshot),
 						...changes.expect,

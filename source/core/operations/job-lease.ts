@@ -13,7 +13,7 @@ import {
 } from '../rules/leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.js';
 import {hasExpired, isLeaseHeartbeatDue} from '../rules/leases/liveness.js';
-import {emptyPlan, type Plan} from '../model/plan.js';
+import {emptyPlan, poolExpectations, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {poolIsolationOf, type PoolIsolation} from '../rules/pool/isolation.js';
@@ -292,7 +292,7 @@ function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): 
 	);
 	return {
 		...changes,
-		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, ...changes.expect],
+		expect: [...poolExpectations(snapshot), ...changes.expect],
 		audit: [grantEntry(lease, gpus, {now, host}, {reason: takenBackReason, instances})],
 		event: {kind: 'granted', gpus, user: ownerOf(lease), ...(isShare(lease) && {shared: true})},
 		grants: false,

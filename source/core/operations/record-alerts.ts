@@ -2,7 +2,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {nextBaselines} from '../rules/usage/cleanliness.js';
 import {alertChanges, alertsWrite} from '../rules/pool/alerts.js';
 import {overuseChanges} from '../rules/pool/overuse.js';
-import {emptyPlan} from '../model/plan.js';
+import {emptyPlan, poolExpectations} from '../model/plan.js';
 import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
@@ -44,10 +44,7 @@ export function createAlertRecorder({
 			// A conflict needs no retry: the next scan shows what must still be recorded.
 			await store.commit({
 				...emptyPlan,
-				expect: [
-					{kind: 'pool', gpuCount: snapshot.gpus.length},
-					{kind: 'alerts', raw: snapshot.stored.alerts},
-				],
+				expect: [...poolExpectations(snapshot), {kind: 'alerts', raw: snapshot.stored.alerts}],
 				writes: [alertsWrite(snapshot, {alerts: changes?.standing, baselines, overuse: shares?.overuse})],
 				audit,
 				event: {kind: 'notice', gpus: [...new Set(audit.flatMap(({gpus}) => gpus))]},

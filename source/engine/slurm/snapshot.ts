@@ -193,7 +193,7 @@ export function snapshotOf(state: ClusterState): Snapshot {
 		alerts: [],
 		overuse: [],
 		baselines: new Map(),
-		stored: {drains: undefined, alerts: undefined, policy: undefined},
+		stored: {machine: undefined, drains: undefined, alerts: undefined, policy: undefined},
 		revision: {count: 0, base: 0, run: 'slurm', since: undefined, raw: undefined},
 		lastUsed: new Map(),
 	};

@@ -78,6 +78,10 @@ function holds(state: State, expectation: Expectation): boolean {
 			return state.jobRecords.get(expectation.number) === expectation.raw;
 		}
 
+		case 'machine': {
+			return state.pool.machine === expectation.raw;
+		}
+
 		case 'drains':
 		case 'alerts':
 		case 'policy':

@@ -16,7 +16,7 @@ class KeyList {
 	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [];
 
-	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'): number {
+	value(name: 'gpuCount' | 'machine' | 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'): number {
 		return this.#at(keys[name]);
 	}
 
@@ -76,6 +76,7 @@ function positionOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>,
 			return keyList.job(expectation.number);
 		}
 
+		case 'machine':
 		case 'drains':
 		case 'alerts':
 		case 'policy':

@@ -34,6 +34,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 			return rawAt(statements.poolValue, jobName(expectation.number)) === expectation.raw;
 		}
 
+		case 'machine':
 		case 'drains':
 		case 'alerts':
 		case 'policy':

@@ -110,6 +110,7 @@ export const jobName = (number: number): string => `job:${number}`;
 
 /** The names of rows in the table `pool`. No name may change, because older programs read the same rows. */
 export const valueNames = {
+	machine: 'machine',
 	drains: 'drains',
 	alerts: 'notices',
 	policy: 'policy',

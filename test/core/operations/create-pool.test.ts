@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {createPool} from '../../../source/core/operations/pool/create-pool.js';
+import {closePool, createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import type {CommitOutcome} from '../../../source/core/model/ports.js';
 import {CanhazgpuError} from '../../../source/errors.js';
-import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
 
 const request = {requester: person('alice'), count: 2, durationSeconds: 3600};
 
@@ -215,4 +215,33 @@ test('createPool with fewer GPUs ends a lease that was granted during the comman
 	expect(await createPool(world, {gpuCount: 2, provider: 'fake', force: true})).toMatchObject({droppedLeases: 1});
 	expect(await historyOf(world.store)).toMatchObject([{gpuId: 3, endReason: 'pool-reset'}]);
 	expect(world.memory.state.gpus.size).toBe(0);
+});
+
+test('of a grant and a move of the pool at the same moment, the later one sees the earlier one', async () => {
+	const move = async (world: Pick<TestWorld, 'store' | 'host' | 'clock'>) => closePool(world, 'a file');
+	for (const first of ['grant', 'move'] as const) {
+		let isOther = false;
+		const world = await createTestWorld({
+			wrap: (store) => ({
+				...store,
+				async commit(plan) {
+					if (isOther) {
+						isOther = false;
+						await (first === 'grant' ? reserve({...world, store}, request) : move({...world, store}));
+					}
+
+					return store.commit(plan);
+				},
+			}),
+		});
+		isOther = true;
+		if (first === 'grant') {
+			expect(await move(world)).toMatchObject({droppedLeases: 2});
+		} else {
+			await expect(reserve(world, request)).rejects.toMatchObject({code: 'wrong-machine'});
+		}
+
+		const {gpus} = await world.store.read();
+		expect(gpus.map(({kind}) => kind)).toEqual(['free', 'free', 'free', 'free']);
+	}
 });

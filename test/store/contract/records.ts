@@ -148,6 +148,7 @@ export function recordContract({store, harness}: Subject): void {
 			['another beginning of the queue', {kind: 'queue', ids: ['second'], scope: 'prefix'}],
 			['another pool size', {kind: 'pool', gpuCount: 3}],
 			['no pool', {kind: 'pool', gpuCount: undefined}],
+			['another machine', {kind: 'machine', raw: '{}'}],
 		];
 		test.each(wrong)('prevent the commit if they name %s', async (_, expectation) => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
@@ -168,7 +169,7 @@ export function recordContract({store, harness}: Subject): void {
 
 		test('match the records that were read, until one of these records changes', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
-			const {gpus, queue} = await store().read();
+			const {gpus, queue, stored} = await store().read();
 			const expectations: readonly Expectation[] = [
 				...gpus.map(({index, raw}) => ({kind: 'gpu', index, raw}) as const),
 				...queue.map(
@@ -180,6 +181,7 @@ export function recordContract({store, harness}: Subject): void {
 				{kind: 'queue', ids: ['first'], scope: 'prefix'},
 				{kind: 'queue', ids: [], scope: 'prefix'},
 				{kind: 'pool', gpuCount: 2},
+				{kind: 'machine', raw: stored.machine},
 			];
 			expect(await store().commit(plan({expect: expectations}))).toBe('done');
 			const change = plan({expect: expectations, writes: [leaseWrite(0, {note: 'mine'})]});

@@ -1,7 +1,7 @@
 import {CanhazgpuError} from '../../../errors.js';
 import {holdingsOn} from '../../rules/leases/holdings.js';
 import {unreadableDrains} from '../../rules/pool/diagnosis.js';
-import {emptyPlan, type Plan} from '../../model/plan.js';
+import {emptyPlan, poolExpectations, type Plan} from '../../model/plan.js';
 import type {World} from '../../model/ports.js';
 import {checkIds, checkReason} from '../../rules/request/request.js';
 import type {AuditRecord, Drain, Requester, Snapshot} from '../../model/types.js';
@@ -35,10 +35,7 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 	};
 	return {
 		...emptyPlan,
-		expect: [
-			{kind: 'pool', gpuCount: snapshot.gpus.length},
-			{kind: 'drains', raw: snapshot.stored.drains},
-		],
+		expect: [...poolExpectations(snapshot), {kind: 'drains', raw: snapshot.stored.drains}],
 		writes: [{kind: 'drains', drains}],
 		audit: [record],
 		event: {kind: 'drain', gpus, user: requester.account},

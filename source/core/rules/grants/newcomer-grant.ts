@@ -9,7 +9,7 @@ import {
 } from '../leases/holding-changes.js';
 import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
-import type {Plan} from '../../model/plan.js';
+import {poolExpectations, type Plan} from '../../model/plan.js';
 import {claimsOf, instanceClaimsOf} from '../queue/queue.js';
 import {instanceText} from '../mig/instances.js';
 import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instances.js';
@@ -262,7 +262,7 @@ export function allocate(
 		plan: {
 			...changes,
 			expect: [
-				{kind: 'pool', gpuCount: snapshot.gpus.length},
+				...poolExpectations(snapshot),
 				{kind: 'drains', raw: snapshot.stored.drains},
 				...policyExpectations(snapshot),
 				{kind: 'queue', scope: 'whole', ids: snapshot.queue.map(({id}) => id)},

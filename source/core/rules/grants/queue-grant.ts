@@ -11,7 +11,7 @@ import {
 	type HoldingChange,
 } from '../leases/holding-changes.js';
 import {gpusOf, holdingsOn, type Holding} from '../leases/holdings.js';
-import type {Expectation, Plan} from '../../model/plan.js';
+import {poolExpectations, type Expectation, type Plan} from '../../model/plan.js';
 import {candidateGroupsOf, chooseGpus, type Preference} from '../allocation/choose.js';
 import {candidateOf, roomFor} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
@@ -85,7 +85,7 @@ const expectationsOf = (snapshot: Snapshot, position: number, isBeyondLimit: boo
 	const own = snapshot.queue[position] as EntryRecord;
 	const ids = snapshot.queue.map(({id}) => id);
 	return [
-		{kind: 'pool', gpuCount: snapshot.gpus.length},
+		...poolExpectations(snapshot),
 		{kind: 'drains', raw: snapshot.stored.drains},
 		...policyExpectations(snapshot),
 		...agentExpectations(snapshot, own.entry),

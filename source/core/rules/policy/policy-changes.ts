@@ -1,5 +1,5 @@
 import {CanhazgpuError, quoted} from '../../../errors.js';
-import {emptyPlan, type Plan} from '../../model/plan.js';
+import {emptyPlan, poolExpectations, type Plan} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import {definitionOf, policyKeyNames} from './keys.js';
@@ -136,7 +136,7 @@ function writePolicy(snapshot: Snapshot, context: AuditContext, changed: readonl
 
 	const plan: Plan = {
 		...emptyPlan,
-		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, ...policyExpectations(snapshot)],
+		expect: [...poolExpectations(snapshot), ...policyExpectations(snapshot)],
 		writes: [{kind: 'policy', policy}],
 		audit: changed.map(({key, value, before}): AuditRecord => ({
 			time: snapshot.now,

@@ -3,7 +3,7 @@ import {gpusOf, holdingsIn} from '../leases/holdings.js';
 import {planEnd} from '../leases/lease-changes.js';
 import {cloneIn, endingOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
-import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
+import {emptyPlan, poolExpectations, type Expectation, type Plan, type Write} from '../../model/plan.js';
 import type {Host, Store} from '../../model/ports.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
@@ -68,16 +68,17 @@ export function planPoolReset(
 		context,
 	);
 	const cleaned = snapshot.gpus.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount);
+	const compared = snapshot.gpus.filter(
+		(record) => record.kind === 'free' || (record.kind === 'garbage' && record.raw !== undefined),
+	);
 	return {
 		...ends,
 		expect: [
-			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
+			...poolExpectations(snapshot),
 			...ends.expect,
 			// If a free GPU is granted in the meantime, the commit conflicts. A value that is not a string cannot be compared, so the plan does not
 			// expect it.
-			...cleaned
-				.filter((record) => record.kind === 'free' || (record.kind === 'garbage' && record.raw !== undefined))
-				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
+			...compared.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
 		],
 		writes: [
 			{kind: 'pool', pool},
@@ -107,7 +108,7 @@ export const machineFor = (host: Host, former: Pick<Pool, 'machine'> | undefined
 
 /** Plans to record the current boot of the pool's machine, so that containers with other machine ids recognize the machine after a reboot. */
 export function planBoot(snapshot: Snapshot, host: Host): Plan {
-	const {pool, revision} = snapshot;
+	const {pool} = snapshot;
 	if (
 		pool?.machine?.id !== host.machineId ||
 		host.bootId === undefined ||
@@ -119,11 +120,8 @@ export function planBoot(snapshot: Snapshot, host: Host): Plan {
 
 	return {
 		...emptyPlan,
-		// The revision also changes when the pool moves to another store.
-		expect: [
-			{kind: 'pool', gpuCount: pool.gpuCount},
-			{kind: 'revision', raw: revision.raw},
-		],
+		// The revision also changes when the pool is replaced or moves to another store.
+		expect: [...poolExpectations(snapshot), {kind: 'revision', raw: snapshot.revision.raw}],
 		writes: [{kind: 'pool', pool: {...pool, machine: {...pool.machine, bootId: host.bootId}}}],
 	};
 }

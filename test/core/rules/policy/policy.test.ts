@@ -24,7 +24,7 @@ const snapshotWith = async (changes: Partial<Snapshot>): Promise<Snapshot> => ({
 
 const context = {now: 7, host: 'box', account: 'root'};
 
-const noneStored = {drains: undefined, alerts: undefined, policy: undefined};
+const noneStored = {machine: undefined, drains: undefined, alerts: undefined, policy: undefined};
 
 describe('every policy key', () => {
 	test.each(policyKeyNames)('has a default and offers only valid values: %s', (name) => {
@@ -132,7 +132,7 @@ describe('a policy change', () => {
 		const snapshot = await snapshotWith({
 			now: 7.5,
 			policy: before,
-			stored: {drains: undefined, alerts: undefined, policy: 'RAW'},
+			stored: {machine: undefined, drains: undefined, alerts: undefined, policy: 'RAW'},
 		});
 		const {plan, changed} = planPolicy(
 			snapshot,
