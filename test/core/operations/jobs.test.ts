@@ -3,6 +3,8 @@ import type {JobRequest} from '../../../source/core/rules/jobs/submit.js';
 import {cancelJobs, changeJob, readCurrentJobs, retryJobs} from '../../../source/core/operations/jobs/jobs.js';
 import {takeJob} from '../../../source/core/operations/jobs/job-keeper.js';
 import {CanhazgpuError} from '../../../source/errors.js';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {readStatus, release} from '../../../source/core/operations/reservations.js';
 import {ended, lost, queued, started, taken} from '../../../source/core/rules/jobs/changes.js';
 import {submitTestJobs as submit} from '../../_helpers/jobs.js';
 import {createTestWorld, person, type TestWorld} from '../../_helpers/world.js';
@@ -151,6 +153,46 @@ describe('a retried job', () => {
 		expect(await states(world)).toEqual([[1, 'pending']]);
 		world.pass(61);
 		expect(await states(world)).toEqual([[1, 'lost']]);
+	});
+});
+
+describe('a running job whose processes cannot be seen', () => {
+	const setScene = async () => {
+		const world = await createTestWorld();
+		await submit(world);
+		await acquireNow(world, {requester: person('alice'), count: 1, tenure: {type: 'run'}}, 'lease');
+		await changeJob(world, 1, (job) => taken(job, job.token, world.host));
+		await changeJob(world, 1, (job, now) => started(queued(job), {leaseId: 'lease', gpus: [0]}, now));
+		world.processes.set(world.host.self.pid, 'unknown');
+		return world;
+	};
+
+	test('is lost when its reservation has ended because no heartbeat came, and then a cancellation also ends it', async () => {
+		for (const isCancelled of [false, true]) {
+			const world = await setScene();
+			if (isCancelled) {
+				await cancelJobs(world, person('alice'), ['1']);
+			}
+
+			world.pass(15 * 60 + 1);
+			await readStatus(world);
+			expect(await states(world)).toEqual([[1, 'running']]);
+			world.pass(71);
+			await readStatus(world);
+			expect(await states(world)).toEqual([[1, isCancelled ? 'cancelled' : 'lost']]);
+			const [record] = (await readCurrentJobs(world)).records;
+			expect(record).toMatchObject({
+				job: {reason: isCancelled ? 'cancelled by alice' : 'its heartbeat stopped', endTime: world.now()},
+			});
+		}
+	});
+
+	test('continues if somebody has released its GPUs, because its command may still run', async () => {
+		const world = await setScene();
+		await release(world, person('alice'), {by: 'gpus', ids: [0]});
+		world.pass(3600);
+		await readStatus(world);
+		expect(await states(world)).toEqual([[1, 'running']]);
 	});
 });
 

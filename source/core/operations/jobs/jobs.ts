@@ -3,10 +3,12 @@ import {emptyPlan, isEmpty, type Plan} from '../../model/plan.js';
 import type {Job, JobList, SoundJobRecord} from '../../model/jobs.js';
 import type {World} from '../../model/ports.js';
 import type {AuditRecord, Requester} from '../../model/types.js';
+import {silentLeases} from '../../rules/leases/audit-entries.js';
+import {holdingsIn} from '../../rules/leases/holdings.js';
 import {isRoot} from '../../rules/leases/ownership.js';
 import {cancelled, planJobChanges, retried} from '../../rules/jobs/changes.js';
 import {isJobId, jobIdOf, jobsNamed} from '../../rules/jobs/ids.js';
-import {planLook, soundJobs, soundRecords} from '../../rules/jobs/look.js';
+import {isUnseen, planLook, soundJobs, soundRecords} from '../../rules/jobs/look.js';
 import {isOver} from '../../rules/jobs/start.js';
 import {checkRetried, planSubmission, type JobRequest, type Submitting} from '../../rules/jobs/submit.js';
 import {requirePool} from '../../rules/pool/pool.js';
@@ -15,11 +17,34 @@ import {changeOnce} from '../change-once.js';
 /** How often jobs are read again after a conflict with other changes. Remaining changes are left to the next reader. */
 const mostLooks = 5;
 
+/** Returns the leases of jobs that ended because no heartbeat came. Looks only for jobs whose processes cannot be seen. */
+async function silentLeasesOf({store, host}: World, list: JobList): Promise<ReadonlySet<string>> {
+	const unseen = soundJobs(list).filter((job) => isUnseen(job, host));
+	if (unseen.length === 0) {
+		return new Set();
+	}
+
+	const held = new Set(holdingsIn((await store.read({withoutQueue: true})).gpus).map(({lease}) => lease.leaseId));
+	const startTimes = unseen.filter(({leaseId}) => !held.has(leaseId)).map(({startTime = 0}) => startTime);
+	if (startTimes.length === 0) {
+		return new Set();
+	}
+
+	return silentLeases(
+		await withFallback(
+			async () => store.audit({fromTime: Math.min(...startTimes)}),
+			() => [],
+			'store-refused',
+		),
+	);
+}
+
 /** Reads all jobs, or only the jobs with these numbers. Marks jobs in the store that are lost or will never start. */
-export async function readCurrentJobs({store, host}: World, numbers?: readonly number[]): Promise<JobList> {
+export async function readCurrentJobs(world: World, numbers?: readonly number[]): Promise<JobList> {
+	const {store, host} = world;
 	let list = await store.readJobs(numbers);
 	for (let looks = 0; looks < mostLooks; looks++) {
-		const plan = planLook(list, host);
+		const plan = planLook(list, host, await silentLeasesOf(world, list));
 		if (isEmpty(plan)) {
 			break;
 		}

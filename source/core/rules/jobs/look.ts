@@ -14,8 +14,16 @@ export const soundRecords = ({records}: Pick<JobList, 'records'>): readonly Soun
 
 export const soundJobs = (list: Pick<JobList, 'records'>): readonly Job[] => soundRecords(list).map(({job}) => job);
 
-/** Returns why a job is lost. Undefined while a process of the job is alive or may be alive. */
-export function lossOf(job: Job, now: number, host: Host): string | undefined {
+/** Whether a running job has no process that can be seen from here, for example because the job runs in a container, or ran in one that is gone. */
+export const isUnseen = (job: Job, host: Host): boolean => job.state === 'running' && judge(job, host) === 'unknown';
+
+const noLeases: ReadonlySet<string> = new Set();
+
+/**
+Returns why a job is lost. Undefined while a process of the job is alive or may be alive. `silent` has the ids of leases that ended because no
+heartbeat came: nothing else shows the end of a job whose processes cannot be seen.
+*/
+export function lossOf(job: Job, now: number, host: Host, silent = noLeases): string | undefined {
 	if (isOver(job)) {
 		return undefined;
 	}
@@ -24,6 +32,10 @@ export function lossOf(job: Job, now: number, host: Host): string | undefined {
 	if (verdict === 'other-boot') {
 		const bootTime = now - host.uptimeSeconds();
 		return Math.max(job.submitTime, job.startTime ?? 0) < bootTime ? 'the machine was restarted' : undefined;
+	}
+
+	if (verdict === 'unknown' && job.state === 'running' && silent.has(job.leaseId ?? '')) {
+		return 'its heartbeat stopped';
 	}
 
 	if (verdict !== 'dead') {
@@ -38,14 +50,17 @@ export function lossOf(job: Job, now: number, host: Host): string | undefined {
 	return job.job === undefined && host.orphansOf(job.holder!) !== 'dead' ? undefined : 'its processes were killed';
 }
 
-/** Plans the changes that are due: marks lost jobs, and cancels jobs that can never start. A cancelled job can prevent further jobs from starting. */
-export function planLook(list: JobList, host: Host): Plan {
+/**
+Plans the changes that are due: marks lost jobs, and cancels jobs that can never start. A cancelled job can prevent further jobs from starting.
+@param silent - See {@link lossOf}.
+*/
+export function planLook(list: JobList, host: Host, silent = noLeases): Plan {
 	const {now} = list;
 	const changes = new Map<number, JobChange>();
 	const records = soundRecords(list);
 	const current = (): readonly Job[] => records.map(({number, job}) => changes.get(number)?.job ?? job);
 	for (const record of records) {
-		const reason = lossOf(record.job, now, host);
+		const reason = lossOf(record.job, now, host, silent);
 		if (reason !== undefined) {
 			changes.set(record.number, {record, job: lost(record.job, reason, now)});
 		}

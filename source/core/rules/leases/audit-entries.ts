@@ -1,5 +1,14 @@
 import type {Host} from '../../model/ports.js';
-import type {AuditKind, AuditRecord, InstanceOfGpu, Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
+import type {
+	AuditKind,
+	AuditRecord,
+	EndReason,
+	InstanceOfGpu,
+	Lease,
+	QueueEntry,
+	Requester,
+	Snapshot,
+} from '../../model/types.js';
 import {instancesHeld} from './holding-changes.js';
 import type {HeldPart} from './holdings.js';
 import type {Ending} from './liveness.js';
@@ -33,6 +42,14 @@ function partiesOf(
 }
 
 const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
+
+/** Returns the ids of the leases that ended because no heartbeat came from their processes. */
+export const silentLeases = (audit: readonly AuditRecord[]): ReadonlySet<string> =>
+	new Set(
+		audit
+			.filter(({kind, reason}) => endKinds.has(kind) && reason === ('heartbeat-lost' satisfies EndReason))
+			.flatMap(({leaseId}) => leaseId ?? []),
+	);
 
 export const isEndOf = ({kind, leaseId, gpus, instances}: AuditRecord, {index, lease}: HeldPart): boolean =>
 	endKinds.has(kind) &&

@@ -31,6 +31,15 @@ describe('lossOf', () => {
 		expect(lossOf(running(), now, hostWith(states))).toBe(reason);
 	});
 
+	test('counts a job with invisible processes as lost if its lease is among those that ended without a heartbeat', () => {
+		const unseen = hostWith({1: 'unknown', 2: 'unknown'});
+		const silent = new Set(['lease']);
+		expect(lossOf(running({leaseId: 'lease'}), now, unseen, silent)).toBe('its heartbeat stopped');
+		expect(lossOf(running({leaseId: 'other'}), now, unseen, silent)).toBeUndefined();
+		expect(lossOf(running({leaseId: 'lease'}), now, hostWith({2: 'alive'}), silent)).toBeUndefined();
+		expect(lossOf(running({leaseId: 'lease', state: 'queued'}), now, unseen, silent)).toBeUndefined();
+	});
+
 	test("waits for leftover processes if the wrapper died before it recorded the command's process", () => {
 		expect(lossOf(running({job: undefined}), now, hostWith({}, 'alive'))).toBeUndefined();
 		expect(lossOf(running({job: undefined}), now, hostWith({}, 'unknown'))).toBeUndefined();
