@@ -62,6 +62,27 @@ test('the key r with a MIG profile reserves an instance and shows its UUID', asy
 	await session.shows(/OK Copied.*\$ export CUDA_VISIBLE_DEVICES=MIG-1-1/v);
 });
 
+test('the keys x and e on a GPU with two own MIG instances name the instance, and show the command for the other one', async () => {
+	const box = await createBox(1, {readings: [splitReading(0, ['1g.10gb', '3g.40gb'])]});
+	const shares = [0, 1].map((number) =>
+		lease('alice', {mig: {uuid: `MIG-0-${number}`, number}, leaseId: `lease-${number}`}),
+	);
+	await box.write({kind: 'shares', index: 0, shares});
+	session = startMonitor(box, {size: {columns: 120, rows: 32}});
+	await session.shows(/0 +Mine/v);
+	await session.press('e');
+	await session.shows('MIG instance 0:0, alice, MANUAL');
+	await session.shows('$ canhazgpu extend --gpu-ids 0 --lease lease-0 --duration 1h');
+	await session.shows('Also yours here: MIG instance 0:1. For it: canhazgpu extend --gpu-ids 0 --lease');
+	await session.shows('lease-1');
+	await session.press(keys.escape, 'x');
+	await session.shows('Release GPU 0 now?');
+	await session.shows('lease-1');
+	await session.press('y');
+	await session.shows('released GPU 0');
+	expect((await box.store.read()).gpus).toMatchObject([{shares: [{leaseId: 'lease-1'}]}]);
+});
+
 test('the key w reserves free GPUs at once', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);

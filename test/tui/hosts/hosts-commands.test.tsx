@@ -291,6 +291,22 @@ test('keys on a row of this host work as in the table that shows only this host'
 	expect(openMonitor).not.toHaveBeenCalled();
 });
 
+test('the key x on a GPU of this host releases only that GPU, even if the table that shows only this host folds its rows', async () => {
+	const {press, shows, box} = await open();
+	await box.write({kind: 'lease', index: 0, lease: lease('alice')});
+	await press(keys.escape);
+	await shows(/0 +Mine/v);
+	await press('g');
+	await shows('0,1 (2)');
+	await press('H');
+	await shows('far');
+	await press(keys.home, keys.down, 'x');
+	await shows('Release GPU 0 now?');
+	await press('y');
+	await shows('released GPU 0');
+	expect((await box.store.read()).gpus.map(({kind}) => kind)).toEqual(['free', 'leased']);
+});
+
 test('in the row with the subtotals of a host, the key r reserves on that host', async () => {
 	const {press, shows} = await open();
 	await press(keys.home, 'x');

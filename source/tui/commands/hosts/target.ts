@@ -8,9 +8,10 @@ import {noFilter} from '../../state/table/state.js';
 import {reasonAgainstDoing} from '../reasons.js';
 import type {MonitorCommand, MonitorCommandOf} from '../command.js';
 
-/** Returns a state for the commands of the GPU table: the GPU of the line is selected, and the GPU table has no tags and no filter. */
+/** Returns a state for the commands of the GPU table: only the GPU of the line is selected, and the table has no tags, filter or folded rows. */
 const ownState = (state: State, line: HostLine): State => ({
 	...state,
+	view: {...state.view, isFolded: false},
 	gpus: {
 		...state.gpus,
 		filter: noFilter,

@@ -9,7 +9,7 @@ import {secondsOf, valueOf} from '../../state/form.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
 import {defineCommand, failed} from '../command.js';
 import {commandOn, outcomeOfTargets, reasonAgainstTargets, targetNames, targetsOf, type Targets} from './targets.js';
-import {TargetList} from './target-list.js';
+import {OtherReservations, TargetList} from './target-list.js';
 
 export const extend = defineCommand<Form<Targets>>({
 	name: 'extend',
@@ -49,6 +49,7 @@ export const extend = defineCommand<Form<Targets>>({
 	Dialog: ({dialog}) => (
 		<FormDialog form={dialog} title={`Extend ${targetNames(dialog.targets)}`}>
 			<TargetList {...dialog} />
+			<OtherReservations action="extend" {...dialog} />
 		</FormDialog>
 	),
 });

@@ -21,7 +21,7 @@ import {
 	targetsOf,
 	type Targets,
 } from './targets.js';
-import {TargetList} from './target-list.js';
+import {OtherReservations, TargetList} from './target-list.js';
 
 function jobWarning({targets, leftOut}: Targets): string | undefined {
 	const jobs = targets.filter(({lease}) => reasonAgainstUndo(lease) !== undefined);
@@ -77,6 +77,7 @@ function ReleaseDialog({dialog}: {readonly dialog: Confirmation<Targets>}): Reac
 			isWide={dialog.targets.length + dialog.leftOut.length > 1}
 		>
 			<TargetList {...dialog} />
+			<OtherReservations action="release" {...dialog} />
 			<Rest targets={dialog.targets} others={otherGpusOf(dialog, getState())} />
 		</Confirm>
 	);

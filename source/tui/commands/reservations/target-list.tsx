@@ -2,15 +2,18 @@
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {HeldPart} from '../../../core/rules/leases/holdings.js';
+import {sizeText} from '../../../core/rules/request/memory-size.js';
 import {latestEndOf} from '../../../core/rules/leases/liveness.js';
 import type {Lease} from '../../../core/model/types.js';
+import {partName} from '../../../format/instances.js';
 import {holderText} from '../../../format/owner.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
 import {storeNow} from '../../state/state.js';
-import {useMonitor} from '../../state/use-monitor.js';
+import {useMonitor, useStore} from '../../state/use-monitor.js';
 import {FixedLabel, Label} from '../../widgets/label.js';
-import {leftOutText, targetNames, type Targets} from './targets.js';
+import {commandOn, leftOutText, otherOwnParts, targetNames, type Targets} from './targets.js';
 
 function endText(lease: Lease, now: number): string {
 	const end = latestEndOf(lease);
@@ -20,14 +23,25 @@ function endText(lease: Lease, now: number): string {
 		: `ends with its job${end === undefined ? '' : `, in ${left} at the latest`}`;
 }
 
+/** Returns which part of a GPU a reservation holds, such as `MIG instance 1:0` or `share of 20G`. Undefined for a whole GPU. */
+function partText(part: HeldPart): string | undefined {
+	const {mig, memoryMiB} = part.lease;
+	return mig === undefined ? (memoryMiB === undefined ? undefined : `share of ${sizeText(memoryMiB)}`) : partName(part);
+}
+
 /** Returns a reservation as text, such as `carol, MANUAL, held 6h40m, ends in 12m`. */
-const holdingText = ({lease}: HeldPart, now: number): string =>
-	[
+const holdingText = (part: HeldPart, now: number): string => {
+	const {lease} = part;
+	return [
+		partText(part),
 		holderText(lease),
 		lease.type === 'run' ? 'RUN' : 'MANUAL',
 		`held ${shortDuration(now - lease.startTime)}`,
 		endText(lease, now),
-	].join(', ');
+	]
+		.filter((text) => text !== undefined)
+		.join(', ');
+};
 
 /** Number of lines in the dialog that are not groups, on the smallest screen. */
 const otherLines = 13;
@@ -82,4 +96,18 @@ export function TargetList({targets, leftOut}: Targets): ReactElement {
 			)}
 		</>
 	);
+}
+
+/** Names the user's other reservations on the same GPU, with the commands for them: a key acts on only one of several. */
+export function OtherReservations({
+	action,
+	...targets
+}: Targets & {readonly action: 'release' | 'extend'}): readonly ReactElement[] {
+	const {getState} = useStore();
+	return otherOwnParts(getState(), targets).map((part) => (
+		<Label key={part.lease.leaseId} tone="dim" wrap="wrap">
+			Also yours here: {partText(part)}. For it:{' '}
+			{shellCommand(commandOn(action, {targets: [part], namedLeaseId: part.lease.leaseId}))}
+		</Label>
+	));
 }

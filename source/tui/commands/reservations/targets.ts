@@ -104,6 +104,16 @@ function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldPart[
 	return others.length === 0 && isAmongOthers ? leaseId : undefined;
 }
 
+/** Returns the user's other reservations on the GPUs of a named reservation. A key acts on one of them, so its dialog shows the commands for the others. */
+export function otherOwnParts({snapshot, settings}: State, {targets, namedLeaseId}: Targets): readonly HeldPart[] {
+	const gpus = namedLeaseId === undefined ? [] : targets.map(({index}) => index);
+	return [...new Set(gpus)].flatMap((gpu) =>
+		holdingsOn(snapshot?.gpus[gpu]).filter(
+			({lease}) => lease.leaseId !== namedLeaseId && owns(settings.requester, lease),
+		),
+	);
+}
+
 export function targetsOf(state: State, action: LeaseAction): Targets {
 	const targets: HeldPart[] = [];
 	const leftOut: LeftOut[] = [];
