@@ -33,6 +33,8 @@ const wrong: ReadonlyArray<readonly [tool: string, input: Readonly<Record<string
 	['gpu_reserve', {gpu_ids: '0'}, /^gpu_reserve: gpu_ids: /v],
 	['gpu_reserve', {duration: '0'}, /^duration: "0" is not a duration\. /v],
 	['gpu_reserve', {duration: '0s'}, /^duration must be more than zero, not "0s"\. /v],
+	['gpu_reserve', {duration: '0.5s'}, /^duration: "0\.5s" is less than a second\. Write 30s, /v],
+	['gpu_run', {command: ['true'], timeout: '0.5s'}, /^timeout: "0\.5s" is less than a second\. /v],
 	['gpu_reserve', {duration: '36500d'}, /^Agents may hold GPUs for at most 30d at a time\. /v],
 	['gpu_reserve', {duration: '36500d', detached: true}, /^Agents may hold GPUs for at most 30d at a time\. /v],
 	['gpu_reserve', {duration: '99999d'}, /^duration: "99999d" is longer than a hundred years\. /v],

@@ -42,6 +42,19 @@ test('gpu_renew without lease_id renews the remaining reservations and names tho
 	await expect(renew.call(call, {duration: '1h'})).rejects.toThrow('That reservation has already ended');
 });
 
+test('gpu_renew without a duration moves no end to an earlier time', async () => {
+	const box = await freshEmbeddedBox(2);
+	const agent = await connect(box);
+	await agent.call('gpu_reserve', {duration: '3h'});
+	const {lease_id: id} = (await agent.call('gpu_reserve', {duration: '3h', detached: true})).json as {
+		readonly lease_id: string;
+	};
+	const kept = /^Renewed 1 GPU\(s\): \[\d\] until (?:3h 0m 0s|2h 59m \d+s) from now\.$/v;
+	expect((await agent.call('gpu_renew')).words).toMatch(kept);
+	expect((await agent.call('gpu_renew', {lease_id: id})).words).toMatch(kept);
+	expect((await agent.call('gpu_renew', {duration: '1h'})).words).toContain(' until 1h 0m 0s from now');
+});
+
 test('gpu_renew without a duration renews up to the longest time that the policy allows for agents', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('admin --set agents.max-duration=30m');

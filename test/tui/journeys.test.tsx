@@ -54,7 +54,7 @@ test('the reserve dialog reports an invalid duration', async () => {
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
 	await session.press('r', keys.tab, '0.5s', keys.enter);
-	await session.shows('Duration: less than a second');
+	await session.shows('Duration: "0.5s" is less than a second');
 	await session.press(...Array.from({length: 4}, () => keys.backspace), '90', keys.enter);
 	await session.shows('Duration: "90" has no unit');
 	await session.shows('Did you mean 90m (minutes) or 90h (hours)?');

@@ -3,9 +3,9 @@ import {limitsFor} from '../../core/operations/limits.js';
 import {extend} from '../../core/operations/reservations.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import type {ExtendResult} from '../../core/operations/engine.js';
-import {parseDuration} from '../../core/rules/leases/durations.js';
+import {parseHold} from '../../core/rules/leases/durations.js';
 import {holdingsIn} from '../../core/rules/leases/holdings.js';
-import {agentRenewalSeconds, usualAgentSeconds} from '../../core/rules/policy/agents.js';
+import {agentRenewalSeconds, secondsUntilEnd, usualAgentSeconds} from '../../core/rules/policy/agents.js';
 import {CanhazgpuError} from '../../errors.js';
 import {extendJson} from '../../format/json/change-json.js';
 import {partsOfHoldings} from '../../format/instances.js';
@@ -27,7 +27,10 @@ async function extendOther({world, requester}: Call, id: string, asked: number |
 	const most = limitsFor(world, snapshot, requester)['max-duration']?.value;
 	// Slurm has limits of its own.
 	const seconds =
-		asked ?? (world.engine === undefined ? agentRenewalSeconds(snapshot, leases, most) : usualAgentSeconds);
+		asked ??
+		(world.engine === undefined
+			? agentRenewalSeconds(snapshot, leases, most)
+			: Math.max(usualAgentSeconds, secondsUntilEnd(leases, snapshot.now)));
 	const result = await extend(world, requester, {by: 'lease', leaseId: id}, {until: snapshot.now + seconds});
 	if (result.notTimed.length > 0) {
 		throw new CanhazgpuError('failed', `${gpuList(result.notTimed)}: held by a running job or another connection`, {
@@ -49,7 +52,9 @@ export const renew = defineTool({
 		'Moves the end of reservations to the given time from now: of all that this connection holds, or of the one with lease_id, which must belong to your account.',
 	input: v.strictObject({
 		duration: v.optional(
-			text('how long from now, such as 30m or 2h. The default is 30m, or less if the policy allows less.'),
+			text(
+				'how long from now, such as 30m or 2h. The default is 30m, or less if the policy allows less. Without it, no end is moved to an earlier time.',
+			),
 		),
 		lease_id: v.optional(leaseId('the reservation to renew. The default is all that this connection holds.')),
 	}),
@@ -57,7 +62,7 @@ export const renew = defineTool({
 	isReadOnly: false,
 	async call(call, {duration, lease_id: id}) {
 		const {world, requester, held} = call;
-		const asked = duration === undefined ? undefined : parseDuration(duration, 'duration');
+		const asked = duration === undefined ? undefined : parseHold(duration, 'duration');
 		const renewals: Renewal[] = [];
 		const problems: CanhazgpuError[] = [];
 		for (const each of meantIds(held, id)) {

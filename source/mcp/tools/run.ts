@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {parseDuration} from '../../core/rules/leases/durations.js';
+import {parseHold} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError} from '../../errors.js';
 import {counted} from '../../format/text/numbers.js';
 import {longDuration} from '../../format/text/durations.js';
@@ -59,7 +59,7 @@ export const run = defineTool({
 	isReadOnly: false,
 	async call({world, requester, via, jobs, signal}, {command: words, timeout, note, cwd, env, ...wanted}) {
 		const [program = '', ...args] = words;
-		const seconds = parseDuration(timeout, 'timeout');
+		const seconds = parseHold(timeout, 'timeout');
 		const {count, ids, need} = wantedOf(wanted);
 		const {id, json, remarks} = await jobs.submit(world, {
 			request: {

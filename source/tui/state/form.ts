@@ -1,5 +1,4 @@
-import {parseDuration, shortestHoldSeconds} from '../../core/rules/leases/durations.js';
-import {CanhazgpuError} from '../../errors.js';
+import {parseHold} from '../../core/rules/leases/durations.js';
 import type {Form, FormField} from './dialogs.js';
 import {changed, fieldOf, isEdit, type Edit, type FieldChange, type TextField} from './text-field.js';
 
@@ -66,11 +65,4 @@ export const valueOf = ({fields}: Form, name: string): string =>
 	fields.find((field) => field.name === name)?.field.value.trim() ?? '';
 
 /** Returns the value of the field `duration` in seconds. Throws `usage` for an invalid or too short duration. */
-export function secondsOf(form: Form): number {
-	const seconds = parseDuration(valueOf(form, 'duration'), 'Duration');
-	if (seconds < shortestHoldSeconds) {
-		throw new CanhazgpuError('usage', 'Duration: less than a second', {hint: 'Write 30m, 2h, 1d or 1h30m.'});
-	}
-
-	return seconds;
-}
+export const secondsOf = (form: Form): number => parseHold(valueOf(form, 'duration'), 'Duration');

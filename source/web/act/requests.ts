@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {parseDuration} from '../../core/rules/leases/durations.js';
+import {parseHold} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError} from '../../errors.js';
 
 const index = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(9999));
@@ -67,4 +67,4 @@ export function parseBody<Schema extends v.GenericSchema>(schema: Schema, text: 
 export const parseAct = <Name extends ActName>(act: Name, text: string): ActRequests[Name] =>
 	parseBody<v.GenericSchema>(schemas[act], text) as ActRequests[Name];
 
-export const secondsOf = (duration: string): number => parseDuration(duration, 'Duration');
+export const secondsOf = (duration: string): number => parseHold(duration, 'Duration');

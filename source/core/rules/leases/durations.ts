@@ -54,6 +54,18 @@ export function parseDuration(text: string, what: string): number {
 	return seconds;
 }
 
+/** Parses how long GPUs are held. Throws like {@link parseDuration}, and for less than a second. */
+export function parseHold(text: string, what: string): number {
+	const seconds = parseDuration(text, what);
+	if (seconds < shortestHoldSeconds) {
+		throw new CanhazgpuError('usage', `${what}: ${quoted(text.trim())} is less than a second`, {
+			hint: 'Write 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
+		});
+	}
+
+	return seconds;
+}
+
 export const secondsOf = (text: string): number | undefined => {
 	try {
 		return parseDuration(text, '');

@@ -2,6 +2,7 @@
 import {CanhazgpuError} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
 import type {Lease, Snapshot} from '../../model/types.js';
+import {latestEndOf} from '../leases/liveness.js';
 import {isOfAgent} from '../leases/via.js';
 import {usualDurationSeconds, type AcquireRequest} from '../request/request.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from './policy.js';
@@ -40,13 +41,17 @@ export function latestAgentEnd(snapshot: StoredPolicy, lease: Pick<Lease, 'via' 
 	return isOfAgent(lease) ? Math.floor(lease.startTime + most) : Infinity;
 }
 
+/** Returns in how many seconds the last of these leases ends. 0 if they have no end. */
+export const secondsUntilEnd = (leases: readonly Lease[], now: number): number =>
+	Math.max(0, ...leases.map((lease) => (latestEndOf(lease) ?? now) - now));
+
 /**
-Returns in how many seconds an agent's reservation ends if a renewal names no duration: as late as for a new reservation, but no later than the policy
-allows. Throws `impossible` if the reservation has already lasted as long as the policy allows.
+Returns in how many seconds a reservation ends if an agent's renewal names no duration: as late as for a new reservation, or at its present end if that
+is later, but no later than the policy allows. Throws `impossible` if the reservation has already lasted as long as the policy allows.
 */
 export function agentRenewalSeconds(
 	snapshot: StoredPolicy & Pick<Snapshot, 'now'>,
-	leases: ReadonlyArray<Pick<Lease, 'via' | 'startTime'>>,
+	leases: readonly Lease[],
 	mostSeconds?: number,
 ): number {
 	const lastEnd = Math.min(...leases.map((lease) => latestAgentEnd(snapshot, lease)));
@@ -56,7 +61,8 @@ export function agentRenewalSeconds(
 		});
 	}
 
-	return Math.min(agentDefaultSeconds(snapshot, mostSeconds), lastEnd - snapshot.now);
+	const seconds = Math.max(agentDefaultSeconds(snapshot, mostSeconds), secondsUntilEnd(leases, snapshot.now));
+	return Math.min(seconds, lastEnd - snapshot.now);
 }
 
 function checkPolicyKnown(snapshot: StoredPolicy): void {
