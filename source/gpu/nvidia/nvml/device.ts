@@ -54,13 +54,17 @@ const profileOf = (name: string): string | undefined => / MIG (?<profile>\S+)$/v
 
 const valueOf = <Value>(answer: Answer<Value>): Value | undefined => ('value' in answer ? answer.value : undefined);
 
+/** Returns the MIG instances of a GPU. Undefined if they are not all known, because a missing instance would not be shown as held. */
 const readParts = (calls: Calls, handle: bigint): readonly MigInstance[] | undefined => {
 	const most = valueOf(ask(calls, ['nvmlDeviceGetMaxMigDeviceCount'], {handle}, integerAt));
-	return most === undefined
+	const answers = Array.from({length: Math.min(most ?? 0, 64)}, (_, number) =>
+		ask(calls, ['nvmlDeviceGetMigDeviceHandleByIndex'], {handle, numbers: [number], size: 8}, longAt),
+	);
+	// NVML answers `not found` for a number without an instance.
+	const isUnreadable = answers.some((answer) => 'no' in answer && answer.no !== codes.notFound);
+	return most === undefined || isUnreadable
 		? undefined
-		: Array.from({length: Math.min(most, 64)}, (_, number) =>
-				ask(calls, ['nvmlDeviceGetMigDeviceHandleByIndex'], {handle, numbers: [number], size: 8}, longAt),
-			).flatMap((answer, number) => ('value' in answer ? [{number, ...readPart(calls, answer.value)}] : []));
+		: answers.flatMap((answer, number) => ('value' in answer ? [{number, ...readPart(calls, answer.value)}] : []));
 };
 
 const readPart = (calls: Calls, handle: bigint): MigInstance => {

@@ -112,6 +112,7 @@ int nvmlDeviceGetMigMode(device *gpu, unsigned *current, unsigned *pending) { *c
 int nvmlDeviceGetMaxMigDeviceCount(device *gpu, unsigned *into) { *into = 7; return OK; }
 int nvmlDeviceGetMigDeviceHandleByIndex(device *gpu, unsigned index, device **into) {
 	if (index > 1) return NOT_FOUND;
+	if (index == 1 && told("part-lost")) return UNKNOWN;
 	*into = &parts[index];
 	return OK;
 }

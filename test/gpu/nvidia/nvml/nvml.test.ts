@@ -99,6 +99,10 @@ describe.skipIf(!hasCompiler)('a scan with a fake NVML library', () => {
 		expect(byGpu.get('GPU-0')?.map(({gpuInstanceId}) => gpuInstanceId)).toEqual([undefined, undefined, undefined]);
 	});
 
+	test('does not know the instances of a GPU if one of them cannot be read', () => {
+		expect(scanWith('part-lost').gpus[1]).toMatchObject({isMigEnabled: true, migInstances: undefined});
+	});
+
 	test('supports an older library, and leaves the values that the library lacks unknown', () => {
 		const {gpus, processes} = scanWith('', old);
 		expect(gpus[0]).toMatchObject({
