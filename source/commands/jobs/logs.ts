@@ -1,6 +1,7 @@
 import process from 'node:process';
 import type {EngineWorld} from '../../core/operations/engine.js';
 import {jobsWithIds, readCurrentJobs, requireOwn} from '../../core/operations/jobs/jobs.js';
+import {watchForLoss} from '../../core/operations/jobs/missed-record.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
 import {isOver} from '../../core/rules/jobs/start.js';
@@ -18,7 +19,7 @@ const lookMs = 250;
 /** The number of reads of the output for each read of the job's record. */
 const readEvery = 8;
 
-async function findJob(app: App, world: EngineWorld, id: string): Promise<Job> {
+async function findJob(app: Pick<App, 'requester'>, world: EngineWorld, id: string): Promise<Job> {
 	const [record, another] = jobsWithIds(await readCurrentJobs(world), [id]);
 	requireOwn(app.requester(undefined), record!);
 	if (another !== undefined) {
@@ -40,7 +41,11 @@ export type JobOutput = {
 };
 
 /** Finds the output of a job. Throws `usage` for an unknown id or an array, and `not-owner` for a job of another account. */
-export async function findOutput(app: App, world: EngineWorld, id: string): Promise<JobOutput> {
+export async function findOutput(
+	app: Pick<App, 'requester' | 'clock'>,
+	world: EngineWorld,
+	id: string,
+): Promise<JobOutput> {
 	const {engine} = world;
 	const requester = app.requester(undefined);
 	if (engine !== undefined) {
@@ -54,13 +59,18 @@ export async function findOutput(app: App, world: EngineWorld, id: string): Prom
 	}
 
 	const {number, log} = await findJob(app, world, id);
+	const isLost = watchForLoss(app);
 	return {
 		file: log,
-		hasEnded: async () =>
-			unlessFailing(async () => {
+		async hasEnded() {
+			let isMissing = false;
+			const hasEnded = await unlessFailing(async () => {
 				const [job] = soundJobs(await readCurrentJobs(world, [number]));
+				isMissing = job === undefined;
 				return job !== undefined && isOver(job);
-			}),
+			});
+			return isLost(isMissing) || hasEnded;
+		},
 		isWaiting: async () => false,
 	};
 }

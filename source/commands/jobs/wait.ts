@@ -1,10 +1,11 @@
 import {jobsWithIds, readCurrentJobs} from '../../core/operations/jobs/jobs.js';
 import type {Engine} from '../../core/operations/engine.js';
+import {watchForLoss} from '../../core/operations/jobs/missed-record.js';
 import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
 import {combineAnswers, type JobRow} from '../../core/rules/jobs/rows.js';
-import {endText, endWords, isOver, longestMissSeconds} from '../../core/rules/jobs/start.js';
+import {endText, endWords, isOver} from '../../core/rules/jobs/start.js';
 import type {World} from '../../core/model/ports.js';
 import {hasCode, isTransient} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
@@ -30,8 +31,7 @@ export async function awaitJobs(
 ): Promise<readonly Job[] | undefined> {
 	const latest = new Map(jobsWithIds(await readCurrentJobs(world), ids).map(({number, job}) => [number, job]));
 	const numbers = latest.keys().toArray();
-	/** Since when every read has lacked the record of a job that had not ended. Undefined if none is missing. */
-	let missedSinceMs: number | undefined;
+	const isLost = watchForLoss(app);
 	const wakeSignal = createWakeSignal();
 	const unsubscribe = await world.store.subscribe({
 		changed(event) {
@@ -57,15 +57,13 @@ export async function awaitJobs(
 				}
 
 				const isMissing = jobs.some((job) => !isOver(job) && found.every(({number}) => number !== job.number));
-				missedSinceMs = isMissing ? (missedSinceMs ?? app.clock.monotonicMs()) : undefined;
-				if (missedSinceMs !== undefined && app.clock.monotonicMs() - missedSinceMs > longestMissSeconds * 1000) {
+				if (isLost(isMissing)) {
 					return jobs.map((job) =>
 						isOver(job) ? job : {...job, state: 'lost', reason: 'the store has lost its record'},
 					);
 				}
 			} catch (error) {
-				// The wrappers may not reach the store either, so they get the full time again to restore lost records.
-				missedSinceMs = undefined;
+				isLost(false);
 				if (!isTransient(error)) {
 					throw error;
 				}

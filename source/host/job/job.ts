@@ -47,6 +47,8 @@ export type JobEnd = {
 	readonly reason: 'exited' | 'signalled' | 'timeout';
 	/** The signal that ended the job, including a signal sent after the time limit. */
 	readonly signal?: NodeJS.Signals;
+	/** Whether this process ended the job because it got a signal itself. */
+	readonly isStopped?: boolean;
 	/** Known processes that the job started and that still run. */
 	readonly left: readonly Running[];
 };
@@ -208,7 +210,13 @@ export const startJob = async ({
 		}
 
 		if (received !== undefined) {
-			return {exitCode: 128 + os.constants.signals[received], reason: 'signalled', signal: received, left: []};
+			return {
+				exitCode: 128 + os.constants.signals[received],
+				reason: 'signalled',
+				signal: received,
+				isStopped: true,
+				left: [],
+			};
 		}
 
 		return stopping === undefined

@@ -264,6 +264,13 @@ describe.each(
 		expect(await jobsOf(box)).toHaveLength(before);
 	});
 
+	test('a job with --retry does not run again after SIGQUIT to its background process', async () => {
+		const id = await submit(box, '--retry 1', 'sh', '-c', 'echo $PPID > quit-wrapper; exec sleep 600');
+		process.kill(await pidOf(box, 'quit-wrapper'), 'SIGQUIT');
+		expect((await box.run(`wait ${id}`)).exitCode).toBe(131);
+		expect(await jobOf(box, id)).toMatchObject({state: 'failed', exit_code: 131, starts: 1});
+	});
+
 	test('a job has the reason "out of GPU memory" if its output says so', async () => {
 		const id = await submit(box, '', 'sh', '-c', 'echo "torch.OutOfMemoryError: CUDA out of memory." >&2; exit 1');
 		await box.run(`wait ${id}`);

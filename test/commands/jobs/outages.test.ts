@@ -1,5 +1,6 @@
 /** Detached jobs while Redis is unreachable for some seconds. Redis keeps its data. */
 import path from 'node:path';
+import process from 'node:process';
 import {readFileSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {soundJobs} from '../../../source/core/rules/jobs/look.js';
@@ -156,4 +157,19 @@ test('a job with --retry releases the GPUs of a failed attempt after an outage, 
 	});
 	expect(await box.run('wait 1')).toMatchObject({exitCode: 0});
 	expect(await holders(box)).toBe('0:-');
+});
+
+test('the background process of a waiting job ends soon after SIGTERM if the store does not answer', async () => {
+	const scene = await setScene();
+	const {box, proxy, byProxy} = scene;
+	expect(await box.run('reserve --short')).toMatchObject({exitCode: 0});
+	expect(await box.run('run --detach -q --begin 1h -- true', byProxy)).toMatchObject({exitCode: 0});
+	const store = await openStoreOf(box);
+	const firstJob = async () => soundJobs(await store.readJobs())[0]!;
+	await eventually(async () => (await firstJob()).isHeld);
+	const {pid} = (await firstJob()).holder!;
+	await proxy.shut();
+	process.kill(pid, 'SIGTERM');
+	await eventually(() => !isAlive(pid), 25_000);
+	expect(await jobsOf(scene)).toMatchObject([{id: '1', state: 'lost', reason: 'its processes were killed'}]);
 });

@@ -31,6 +31,9 @@ const retryMs = 1000;
 /** The longest pause before another try to join the queue. Short enough to notice free room, and long enough for an array of many jobs. */
 const longestPauseMs = 60_000;
 
+/** Time in ms for which this process waits after a signal for a store that does not answer. Another process then records the end of the job. */
+const lastTryMs = 10_000;
+
 type Failure = {
 	readonly exitCode: number;
 	/** The size of the log when the command started. The log can begin with the output of earlier runs. */
@@ -127,8 +130,8 @@ async function runOnce(
 			const update = background.attempt(async () => keeper.update((job) => ({...job, job: command}), over.signal));
 			noting = Promise.all([noting, update]);
 		},
-		ended({exitCode, reason}) {
-			ending = {exitCode, isTimeout: reason === 'timeout'};
+		ended({exitCode, reason, isStopped}) {
+			ending = {exitCode, isTimeout: reason === 'timeout', isStopped};
 		},
 	};
 	const {via} = keeper.job();
@@ -201,6 +204,13 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 	keepHeapSmall();
 	const interruption = app.interruption();
 	const over = new AbortController();
+	const givenUp = new AbortController();
+	interruption.signal.addEventListener('abort', () => {
+		void createBackground(app.remark).attempt(async () => {
+			await app.clock.sleep(lastTryMs, over.signal).catch(() => undefined);
+			givenUp.abort();
+		});
+	});
 	let world: OpenWorld | undefined;
 	try {
 		// The outage of the store can begin after the job was submitted and before this process first connects.
@@ -224,7 +234,10 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 		});
 		const notStarted = {ticket, request: request.request, isAsked: input.has('notify')};
 		if (!(await keeper.awaitStart(interruption.signal))) {
-			await keeper.update((job, now) => calledOff(job, 'the background process of the job was stopped', now));
+			await keeper.update(
+				(job, now) => calledOff(job, 'the background process of the job was stopped', now),
+				givenUp.signal,
+			);
 			await notifyNotStarted(app, world, notStarted);
 			return interruption.signal.aborted ? interruption.exitCode() : 1;
 		}
@@ -237,10 +250,11 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 				code === 0 || interruption.signal.aborted
 					? undefined
 					: await reasonOf(app, world, keeper.job(), {exitCode: code, logStart});
-			const job = await keeper.update((found, now) =>
+			const job = await keeper.update((found, now) => {
 				// The signal can arrive during the search for the reason, or while the store is unreachable.
-				ended(found, {...ending, reason: reason ?? ending.reason, isStopped: interruption.signal.aborted}, now),
-			);
+				const isStopped = ending.isStopped === true || interruption.signal.aborted;
+				return ended(found, {...ending, reason: reason ?? ending.reason, isStopped}, now);
+			}, givenUp.signal);
 			if (job?.state !== 'queued') {
 				if (!hasStarted) {
 					await notifyNotStarted(app, world, notStarted);

@@ -182,7 +182,7 @@ export type JobObserver = {
 	readonly granted: (lease: JobLease, signal: AbortSignal) => Promise<boolean>;
 	/** Called when the command has started. With `--wait-children`, called again for each child that keeps the GPUs after the command. */
 	readonly running: (process: ProcessIdentity) => void;
-	readonly ended: (end: Pick<JobEnd, 'exitCode' | 'reason'>) => void;
+	readonly ended: (end: Pick<JobEnd, 'exitCode' | 'reason' | 'isStopped'>) => void;
 };
 
 /** Runs a command with GPUs of this host. Returns the exit code of the command, or of a signal that arrived before the command started. */
@@ -292,9 +292,9 @@ export async function runHere(
 			keeping.resolve(keeper);
 			observer?.running(job.process);
 			const end = await job.ended;
-			const {exitCode, reason, left} = end;
+			const {exitCode, reason, isStopped, left} = end;
 			const seconds = (app.clock.monotonicMs() - startedMs) / 1000;
-			observer?.ended({exitCode, reason});
+			observer?.ended({exitCode, reason, isStopped});
 			await Promise.all([
 				keeper.end(reason, left),
 				background.attempt(async () => reportEnd(app, {request, jobLease, end, seconds, isAsked: input.has('notify')})),
