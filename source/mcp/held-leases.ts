@@ -2,9 +2,12 @@
 import {awaitJobLease, endJobLease, sendHeartbeat, type JobLease} from '../core/operations/job-lease.js';
 import {renewJobLease} from '../core/operations/renew-job-lease.js';
 import {createWakeSignal} from '../core/operations/waiting/wake-signal.js';
+import {instancesHeld} from '../core/rules/leases/holding-changes.js';
+import {gpusOf, type HeldPart} from '../core/rules/leases/holdings.js';
 import type {World} from '../core/model/ports.js';
 import type {EndReason, Requester} from '../core/model/types.js';
 import {hasCode, messageOf} from '../errors.js';
+import {instancesText} from '../format/instances.js';
 import {gpuList} from '../format/text/gpu-list.js';
 import {sanitize} from '../format/text/text.js';
 
@@ -38,6 +41,15 @@ export type HeldLeases = {
 type Kept = {readonly world: World; readonly jobLease: JobLease};
 
 const endOf = ({leases}: JobLease): number | undefined => leases.values().next().value?.lease.endsBy;
+
+/** Returns `GPU 0`, `GPUs 0,1` or `MIG instances 0:1, 1:0`. */
+const placesText = (parts: readonly HeldPart[]): string => {
+	const instances = instancesHeld(parts);
+	return instances === undefined ? gpuList(gpusOf(parts)) : instancesText(instances);
+};
+
+const releasedText = (parts: readonly HeldPart[]): string =>
+	`${placesText(parts)} ${parts.length === 1 ? 'was' : 'were'} released`;
 
 /** @param notice - Gets a sentence when a lease ends before the client releases it. */
 export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
@@ -73,11 +85,11 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 		const {jobLease} = answer;
 		const end = endOf(entry.jobLease) ?? Infinity;
 		if (answer.kind === 'lost') {
-			const gpus = gpuList([...new Set(answer.gpus.map(({index}) => index))]);
+			const lost = [...entry.jobLease.leases].filter(([key]) => !jobLease.leases.has(key)).map(([, part]) => part);
 			notice(
 				jobLease.seenAt >= end
-					? `Reservation ${leaseId} has ended: ${gpus} was released at the end of its time.`
-					: `Reservation ${leaseId} no longer has ${gpus}: somebody released it.`,
+					? `Reservation ${leaseId} has ended: ${releasedText(lost)} at the end of its time.`
+					: `Reservation ${leaseId} no longer has ${placesText(lost)}: somebody released it.`,
 			);
 		}
 
@@ -89,7 +101,9 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 		kept.set(leaseId, {...entry, jobLease});
 		if (jobLease.seenAt >= end) {
 			await endLease(leaseId, 'expired');
-			notice(`Reservation ${leaseId} has ended: ${gpuList(jobLease.gpus)} was released at the end of its time.`);
+			notice(
+				`Reservation ${leaseId} has ended: ${releasedText(jobLease.leases.values().toArray())} at the end of its time.`,
+			);
 			return Infinity;
 		}
 

@@ -73,6 +73,7 @@ const processSchema = v.object({
 });
 
 const partSchema = v.object({
+	instance: number(),
 	profile: text(),
 	gpu_instance_id: number(),
 	compute_instance_id: number(),

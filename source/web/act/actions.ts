@@ -166,7 +166,14 @@ export function createActor({
 
 					answer.resolve(granted(got, request));
 				} else {
-					answer.reject(new CanhazgpuError('unavailable', 'The request has left the queue'));
+					const isRemoved = got.kind === 'gave-up' && got.reason === 'removed';
+					const words = isRemoved ? 'It was removed from the queue' : 'The request has left the queue';
+					const reason = new CanhazgpuError('unavailable', words);
+					if (isWaiting && isRemoved) {
+						left(request, reason);
+					}
+
+					answer.reject(reason);
 				}
 			} catch (error) {
 				if (isWaiting && error instanceof CanhazgpuError) {

@@ -112,7 +112,7 @@ test('fromCommandRow does not turn an unknown process list into an empty one', (
 	expect(row({processes: [{pid: 1, command: 'a.py --hf-token abc'}]}).processes).toEqual([
 		{pid: 1, command: 'a.py --hf-token ***'},
 	]);
-	const part = {profile: '1g.10gb', gpu_instance_id: 7, memory_total_mb: 9984};
+	const part = {instance: 3, profile: '1g.10gb', gpu_instance_id: 7, memory_total_mb: 9984};
 	expect(row({mig_instances: [part, 7, {profile: {}}]}).mig_instances).toEqual([part, {}]);
 	expect(row({mig_instances: []}).mig_instances).toEqual([]);
 	expect(row({}).mig_instances).toBeUndefined();

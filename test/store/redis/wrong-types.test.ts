@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {planLeave} from '../../../source/core/rules/queue/queue.js';
 import {policyExpectations} from '../../../source/core/rules/policy/policy.js';
 import {collect, entry, join, leaseWrite, plan, poolWrite, start, usage, write} from '../samples.js';
 import {emptyRedis} from './_empty-redis.js';
@@ -22,9 +23,12 @@ describe('a Redis key of the wrong type', () => {
 		await write(redis.store, join('q'));
 		await redis.client.del('canhazgpu:queue:entry:q');
 		await redis.client.hset('canhazgpu:queue:entry:q', 'a', 1);
-		const {queue} = await redis.store.read();
+		const snapshot = await redis.store.read();
+		const {queue} = snapshot;
 		expect(queue).toEqual([{kind: 'garbage', id: 'q', raw: undefined, problem: 'it is a hash, not a string'}]);
-		expect(await write(redis.store, {kind: 'leave', id: 'q'})).toBe('done');
+		const leave = planLeave(snapshot, queue[0]!, {now: start, host: 'box', account: 'root'});
+		expect(await redis.store.commit(leave)).toBe('done');
+		expect((await redis.store.read()).queue).toEqual([]);
 	});
 
 	test.each(['canhazgpu:gpu_count', 'canhazgpu:provider', 'canhazgpu:machine'])(

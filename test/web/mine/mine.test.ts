@@ -212,6 +212,24 @@ test('web --mine says why a request has left the queue without GPUs', async () =
 	expect(server.stderr()).not.toMatch(/bug|CanhazgpuError/v);
 });
 
+test('web --mine says so if a request was removed from the queue', async () => {
+	const small = await createEmbeddedBox(1);
+	const place = createRuntimeDirectory();
+	const server = await startMine(small, place.directory);
+	onTestFinished(async () => {
+		await server.end('SIGKILL');
+		small.remove();
+		place.remove();
+	});
+	const {act} = await signIn(server);
+	await small.run('reserve --duration 1h');
+	const joined = (await act('join', {count: 1, duration: '1h'})).json();
+	expect(await small.run(`queue --leave ${String(joined['entry_id'])}`)).toMatchObject({exitCode: 0});
+	await expect
+		.poll(server.stderr)
+		.toMatch(/Your request for 1 GPU has left the queue: It was removed from the queue\n/v);
+});
+
 test('web --mine undoes a release once, with the same end and note, unless somebody else has the GPU', async () => {
 	await page.act('reserve', {gpus: [1, 2], duration: '1h', note: 'kept'});
 	const [, before] = await gpus();

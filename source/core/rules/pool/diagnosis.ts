@@ -195,7 +195,7 @@ export function judgeKeeping(snapshot: StoredPolicy, seenAgo: number | undefined
 }
 
 export function judgeRecords(
-	{gpus, drainProblem, alertsProblem, stored}: Snapshot,
+	{gpus, queue, drainProblem, alertsProblem, stored}: Snapshot,
 	store: Pick<Store, 'kind' | 'shell'>,
 ): readonly Finding[] {
 	const drains = drainProblem === undefined ? undefined : unreadableDrains(drainProblem, stored.drains, store.shell);
@@ -208,6 +208,16 @@ export function judgeRecords(
 					'error',
 					`The record of GPU ${index} is invalid: ${problem}`,
 					`${removeRecord(index, store)}. The GPU is then free. Do not use admin --force, which ends all reservations.`,
+				),
+			),
+		...queue
+			.filter((record) => record.kind === 'garbage')
+			.map(({id, problem}) =>
+				finding(
+					'pool',
+					'warning',
+					`The queue entry ${id} is invalid, so it gets no GPUs: ${problem}`,
+					`Remove it: sudo canhazgpu queue --leave ${id}`,
 				),
 			),
 		...(drains === undefined ? [] : [finding('store', 'error', drains.words, drains.fix)]),

@@ -2,7 +2,7 @@
 import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import {ownerOf} from '../leases/ownership.js';
-import {emptyPlan, type Plan} from '../../model/plan.js';
+import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {Wanted, TimedRequest} from '../request/request.js';
 import {waitTimedOut, positionEntry, type AuditContext} from '../leases/audit-entries.js';
@@ -117,6 +117,12 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 });
 
 /** Plans that an entry leaves the queue and releases its GPUs. `context` names the account that removes it. A timeout is recorded as a refusal. */
+/** Returns the precondition that an entry is still as it was read. None for a value that is not a string, because it cannot be compared. */
+const expectEntry = (record: QueueRecord): readonly Expectation[] =>
+	record.kind === 'garbage' && record.raw === undefined
+		? []
+		: [{kind: 'entry', id: record.id, raw: record.kind === 'orphan' ? undefined : record.raw}];
+
 export function planLeave(
 	snapshot: Snapshot,
 	record: QueueRecord,
@@ -133,7 +139,7 @@ export function planLeave(
 	);
 	return {
 		...ends,
-		expect: [...ends.expect, {kind: 'entry', id: record.id, raw: record.kind === 'orphan' ? undefined : record.raw}],
+		expect: [...ends.expect, ...expectEntry(record)],
 		writes: [...ends.writes, {kind: 'leave', id: record.id}],
 		audit: [...ends.audit, ...(record.kind === 'entry' ? [endedEntry(record.entry)] : [])],
 	};

@@ -98,11 +98,16 @@ async function open(linkToken: string): Promise<void> {
 			store(body.token);
 			session.set({kind: 'open'});
 		} else {
-			session.set({kind: 'refused', words: wordsOf(body)});
+			refuseLink(wordsOf(body));
 		}
 	} catch {
-		session.set({kind: 'refused', words: 'The server did not answer. Open the link again'});
+		refuseLink('The server did not answer. Open the link again');
 	}
+}
+
+/** Says why a link was refused. A session that this tab already has stays open. */
+function refuseLink(words: string): void {
+	session.set(storedToken() === undefined ? {kind: 'refused', words} : {kind: 'open'});
 }
 
 /** Removes the token of a link from the address, and opens the session with it. */

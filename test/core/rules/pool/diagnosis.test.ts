@@ -1,12 +1,13 @@
 import {expect, test} from 'vitest';
 import {
 	judgeClock,
+	judgeRecords,
 	judgeScan,
 	judgeStore,
 	judgeVersions,
 	type Finding,
 } from '../../../../source/core/rules/pool/diagnosis.js';
-import {idleReading, observationOf} from '../../../_helpers/world.js';
+import {idleReading, observationOf, snapshotWith} from '../../../_helpers/world.js';
 
 const pool = {gpuCount: 2, provider: 'nvidia'} as const;
 const gpus = [idleReading(0), idleReading(1)];
@@ -84,6 +85,20 @@ test('doctor reports every problem with a way to fix it', () => {
 		'1 process(es) have an unknown owner',
 		'The clocks of this machine and of the store differ by 100 s',
 		'Redis 4.0.9 keeps no audit log: canhazgpu events shows nothing',
+	]);
+});
+
+test('doctor names invalid records of GPUs and of the queue, and how to remove them', () => {
+	const snapshot = snapshotWith({
+		gpus: [{kind: 'garbage', index: 0, raw: '!', problem: 'it is not JSON'}],
+		queue: [{kind: 'garbage', id: 'entry-1', raw: undefined, problem: 'it is a hash, not a string'}],
+	});
+	expect(judgeRecords(snapshot, {kind: 'redis', shell: 'redis-cli'}).map(({words, fix}) => [words, fix])).toEqual([
+		['The record of GPU 0 is invalid: it is not JSON', expect.stringContaining('redis-cli')],
+		[
+			'The queue entry entry-1 is invalid, so it gets no GPUs: it is a hash, not a string',
+			'Remove it: sudo canhazgpu queue --leave entry-1',
+		],
 	]);
 });
 
