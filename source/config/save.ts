@@ -2,6 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import {chmodSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
+import type {Document} from 'yaml';
 import {CanhazgpuError} from '../errors.js';
 import {isPlainObject} from './file-settings.js';
 import {ownConfigFile, parse} from './files.js';
@@ -27,15 +28,30 @@ const saysAll = (content: unknown, values: SavedSettings): boolean =>
 	values.entries().every(([setting, value]) => JSON.stringify(valueIn(content, setting)) === JSON.stringify(value));
 
 async function withYaml(text: string, values: SavedSettings): Promise<string> {
-	const {parseDocument, isMap} = await import('yaml');
-	const document = parseDocument(text, {logLevel: 'silent'});
+	const {parseDocument, isMap, isScalar} = await import('yaml');
+	const document: Document = parseDocument(text, {logLevel: 'silent'});
+	/** Returns a map in place of a null, such as the value of `top:` alone. Keeps its comments, which can be settings that are commented out. */
+	const mapFor = (node: unknown) => {
+		const map = document.createNode({});
+		if (isScalar(node)) {
+			map.comment = node.comment;
+			map.commentBefore = node.commentBefore;
+			map.spaceBefore = node.spaceBefore;
+		}
+
+		return map;
+	};
+
+	if (isScalar(document.contents)) {
+		document.contents = mapFor(document.contents);
+	}
+
 	for (const [setting, value] of values) {
 		const keys = setting.split('.');
 		const isDotted = document.contents !== null && document.has(setting);
 		const parent = keys.slice(0, -1);
 		if (!isDotted && parent.length > 0 && document.getIn(parent) === null) {
-			// A key without a value, such as `top:` alone, is read as null, which cannot hold keys.
-			document.deleteIn(parent);
+			document.setIn(parent, mapFor(document.getIn(parent, true)));
 		}
 
 		const keyPath = isDotted ? [setting] : keys;
@@ -49,7 +65,7 @@ async function withYaml(text: string, values: SavedSettings): Promise<string> {
 		}
 
 		const holder = document.getIn(parent);
-		if (parent.length > 0 && isMap(holder) && holder.items.length === 0) {
+		if (parent.length > 0 && isMap(holder) && holder.items.length === 0 && (holder.comment ?? '') === '') {
 			document.deleteIn(parent);
 		}
 	}

@@ -70,7 +70,13 @@ test.each([
 		'# mine\nredis:\n  port: 7000 # the other one\ntop:\n  theme: light\n  preset: queue\n',
 	],
 	['top.preset: dense # dotted\nrun: {quiet: true}\n', 'top.preset: queue # dotted\nrun: { quiet: true }\n'],
-	['top:\nreserve: {gpus: 2}\n', 'reserve: { gpus: 2 }\ntop:\n  preset: queue\n'],
+	['top:\nreserve: {gpus: 2}\n', 'top:\n  preset: queue\nreserve: { gpus: 2 }\n'],
+	['---\n# top: {theme: light}\n', '---\ntop:\n  preset: queue\n# top: {theme: light}\n'],
+	['~\n', 'top:\n  preset: queue\n'],
+	[
+		'top:\n  # theme: light # on the projector\nreserve: {gpus: 2}\n',
+		'top:\n  preset: queue\n  # theme: light # on the projector\nreserve: { gpus: 2 }\n',
+	],
 ])('saveSettings keeps comments, other settings and the mode of a YAML file (case %#)', async (text, expected) => {
 	writeFileSync(file(), text);
 	chmodSync(file(), 0o640);
@@ -143,4 +149,11 @@ test('loadConfig accepts only known columns in top.columns', async () => {
 	);
 	await expect(columnsOf('top: {columns: [gpu, fan, fan]}')).rejects.toThrow('names each column only once');
 	await expect(columnsOf('top: {preset: huge}')).rejects.toThrow('one of default, dense, processes, queue');
+});
+
+test('saveSettings keeps the comments of a section whose last setting it removes', async () => {
+	writeFileSync(file(), 'top:\n  preset: dense\n  # theme: light\n');
+	await saveSettings(settings(undefined), undefined);
+	expect(readFileSync(file(), 'utf8')).toBe('top:\n  {}\n  # theme: light\n');
+	expect((await load()).warnings).toEqual([]);
 });

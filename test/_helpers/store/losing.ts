@@ -7,8 +7,8 @@ let runs = 1;
 /** Returns a copy of the store's data, as it would be on a disk. */
 export const saved = ({state}: MemoryStore): State => structuredClone(state);
 
-/** Crashes the store, and restarts it with the saved data, or empty if there is none. */
-export function crash({state}: MemoryStore, disk: State = emptyState()): void {
+/** Crashes the store, and restarts it with the saved data, or empty if there is none. A copied database file keeps its `run`. */
+export function crash({state}: MemoryStore, disk: State = emptyState(), run = `run-${++runs}`): void {
 	const back = structuredClone(disk);
 	const refill = <Key, Value>(map: Map<Key, Value>, from: ReadonlyMap<Key, Value>): void => {
 		map.clear();
@@ -28,5 +28,5 @@ export function crash({state}: MemoryStore, disk: State = emptyState()): void {
 	state.alerts = back.alerts;
 	state.policy = back.policy;
 	state.revision = back.revision;
-	state.run = `run-${++runs}`;
+	state.run = run;
 }

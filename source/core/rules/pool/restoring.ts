@@ -15,6 +15,7 @@ import type {
 	Lease,
 	Pool,
 	QueueEntry,
+	ReturnNote,
 	Snapshot,
 	UsageRecord,
 } from '../../model/types.js';
@@ -314,6 +315,13 @@ function restorePolicy({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writ
 		: {expect: [{kind: 'policy', raw: found.stored.policy}], writes: [{kind: 'policy', policy}]};
 }
 
+/** Returns the notes about ended reservations from both. The owners get a note twice rather than never. */
+function mergedReturns(known: Snapshot['returned'] = [], found: Snapshot['returned'] = []): readonly ReturnNote[] {
+	const isThere = (note: ReturnNote): boolean =>
+		found.some(({leaseId, endedAt}) => leaseId === note.leaseId && endedAt === note.endedAt);
+	return [...known.filter((note) => !isThere(note)), ...found];
+}
+
 /** Plans to restore only the pool record. Without this record, the GPU records cannot be read. */
 export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: Snapshot, host: Host): Plan => ({
 	...emptyPlan,
@@ -347,10 +355,13 @@ export function planRestoring(
 
 	const {count, base, since} = found.revision;
 	const isUntouched = count === base;
-	const isLate = !isUntouched && since !== undefined && found.now - since > lateSeconds;
+	// A file that was copied back keeps its run and its old `since`. But the loss is always later than the last read.
+	const isLate = !isUntouched && since !== undefined && found.now - Math.max(since, known.now) > lateSeconds;
 	const loss: Loss = {known, found, audit, isUntouched, isLate};
-	// A pool of another size may be a replacement made since the loss. It is overwritten only if nothing was committed since.
-	const hasOldPool = isUntouched && count > 0 && found.pool?.gpuCount !== known.pool.gpuCount;
+	// A pool of another size, or at another location, may be a change made since the loss. It is overwritten only if nothing was committed since.
+	const isOther =
+		found.pool?.gpuCount !== known.pool.gpuCount || found.pool.machine?.movedTo !== known.pool.machine?.movedTo;
+	const hasOldPool = isUntouched && count > 0 && isOther;
 	const pool = found.pool === undefined || hasOldPool ? known.pool : found.pool;
 	const restored = known.gpus.slice(0, pool.gpuCount).flatMap((record) => {
 		const {index} = record;
@@ -392,7 +403,7 @@ export function planRestoring(
 							dataLoss: {restoredAt: found.now, readAt: known.now},
 							baselines: new Map([...known.baselines, ...found.baselines]),
 							overuse: found.overuse,
-							returned: found.returned,
+							returned: isLate ? found.returned : mergedReturns(known.returned, found.returned),
 						} as const,
 					]
 				: []),

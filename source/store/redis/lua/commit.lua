@@ -75,6 +75,33 @@ end
 
 local revision
 
+-- Lua passes no more than about 8000 values to a function.
+local most_keys = 4000
+
+-- Returns the values of the keys. A key that is absent or has another type has the value false.
+local function values_of(keys)
+  if #keys <= most_keys then
+    return redis.call('MGET', unpack(keys))
+  end
+  local found = {}
+  for first = 1, #keys, most_keys do
+    local part = redis.call('MGET', unpack(keys, first, math.min(first + most_keys - 1, #keys)))
+    for number = 1, #part do
+      found[first + number - 1] = part[number]
+    end
+  end
+  return found
+end
+
+local function any_exists(keys)
+  for first = 1, #keys, most_keys do
+    if redis.call('EXISTS', unpack(keys, first, math.min(first + most_keys - 1, #keys))) > 0 then
+      return true
+    end
+  end
+  return false
+end
+
 -- Compares the expected values, and reads the revision with the same command. Returns the position of the first step, or false for a conflict. It is
 -- also a conflict if a key has another type, or if an attempt of the same change was already executed.
 local function compare()
@@ -85,7 +112,7 @@ local function compare()
     values[number + 1] = ARGV[at + 2]
     at = at + 2
   end
-  local found = redis.call('MGET', unpack(keys))
+  local found = values_of(keys)
   for number = 2, #keys do
     if found[number] ~= values[number] then
       return false
@@ -97,7 +124,7 @@ local function compare()
   for number = 1, tonumber(ARGV[at]) do
     absent[number] = KEYS[tonumber(ARGV[at + number])]
   end
-  if absent[1] and redis.call('EXISTS', unpack(absent)) > 0 then
+  if any_exists(absent) then
     return false
   end
   return at + 1 + #absent

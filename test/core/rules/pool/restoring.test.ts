@@ -2,7 +2,7 @@
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/job-lease.js';
-import {createPool} from '../../../../source/core/operations/pool/create-pool.js';
+import {closePool, createPool} from '../../../../source/core/operations/pool/create-pool.js';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
@@ -150,6 +150,49 @@ describe('a process restores everything that it has read', () => {
 		expect(contentOf(await staying.store.read())).toEqual(contentOf(before));
 		// A lost usage record is restored if the record of the GPU still shows how the lease ended.
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
+	});
+
+	test('into a copy of the database from an hour ago, which keeps its run', async () => {
+		const world = await createTestWorld();
+		world.pass(3600);
+		await makeRevision(world);
+		const released = await reserveFor(world, 3);
+		const disk = saved(world.memory);
+		world.pass(3600);
+		await release(world, bob, {by: 'lease', leaseId: released});
+		await fill(world);
+		const staying = stayingIn(world);
+		const before = await staying.store.read();
+		world.pass(5);
+		crash(world.memory, disk, world.memory.state.run);
+		expect(contentOf(await staying.store.read())).toEqual(contentOf(before));
+	});
+
+	test('including that the pool has moved to another store', async () => {
+		const world = await createTestWorld();
+		await reserveFor(world, 1);
+		const disk = saved(world.memory);
+		world.pass(10);
+		await closePool(world, 'another store');
+		const staying = stayingIn(world);
+		await staying.store.read();
+		crash(world.memory, disk);
+		const after = await staying.store.read();
+		expect(after.pool).toMatchObject({machine: {movedTo: 'another store'}});
+		expect(holdersOf(after)).toEqual([undefined, undefined, undefined, undefined]);
+	});
+
+	test('including notes about returned reservations whose owners were not told yet', async () => {
+		const world = await createTestWorld();
+		await makeRevision(world);
+		const disk = saved(world.memory);
+		const note = {account: 'bob', gpus: [1], leaseId: 'gone', endedAt: startTime, reason: 'reclaimed'} as const;
+		await world.memory.commit({...emptyPlan, writes: [{kind: 'alerts', alerts: [], returned: [note]}]});
+		const staying = stayingIn(world);
+		const {returned} = await staying.store.read();
+		expect(returned).toMatchObject([note]);
+		crash(world.memory, disk);
+		expect((await staying.store.read()).returned).toEqual(returned);
 	});
 
 	test('in queue order, even if the clock was set back while entries joined', async () => {
