@@ -1,3 +1,4 @@
+import {newEvents} from '../core/live/audit-feed.js';
 import {startLiveView} from '../core/live/live-view.js';
 import type {AuditEntry} from '../core/model/types.js';
 import {idleRulesOf} from '../core/rules/policy/idle-rules.js';
@@ -66,10 +67,10 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 		broken: ended.reject,
 	});
 	let policy: string | undefined;
-	let lastId: string | undefined;
+	let known: readonly AuditEntry[] | undefined;
 	/** The reasons of the current outage that were printed. Each is printed once, because they can alternate. */
 	const printedReasons = new Set<string>();
-	view.subscribe(({snapshot, lost, events, now}, change) => {
+	view.subscribe(({snapshot, lost, events, eventsProblem, now}, change) => {
 		if (change === 'store-lost' && lost !== undefined && !printedReasons.has(lost.reason)) {
 			printedReasons.add(lost.reason);
 			app.remark(`The store cannot be reached: ${sanitize(lost.reason)}. Waiting for it.`);
@@ -84,12 +85,13 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 				app.print(words);
 				policy = words;
 			}
-		} else if (change === 'events') {
-			const isFirst = lastId === undefined;
-			const newer = events.slice(events.findIndex(({id}) => id === lastId) + 1);
-			lastId = events.at(-1)?.id ?? '';
-			for (const entry of isFirst ? [] : newer.filter((each) => isAboutReturn(each))) {
-				app.print(eventLine(entry, now));
+		} else if (change === 'events' && eventsProblem === undefined) {
+			const newer = known === undefined ? [] : newEvents(events, known);
+			known = events;
+			for (const entry of newer) {
+				if (isAboutReturn(entry)) {
+					app.print(eventLine(entry, now));
+				}
 			}
 		}
 	});

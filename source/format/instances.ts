@@ -59,6 +59,16 @@ export const missingParts = ({ids, instances}: NamedParts, holdings: readonly He
 });
 
 /** Returns `2 GPU(s): [0 1]` or `1 MIG instance(s): [2:0]`, or both joined. Lists each GPU once. */
+/** Returns `GPU 0`, `GPUs 0,1` or `MIG instances 0:1, 1:0`. */
+export const placesText = (parts: readonly HeldPart[]): string => {
+	const gpus = parts.filter(({lease}) => lease?.mig === undefined).map(({index}) => index);
+	const instances = instancesHeld(parts);
+	return [
+		...(gpus.length === 0 ? [] : [gpuList([...new Set(gpus)])]),
+		...(instances === undefined ? [] : [instancesText(instances)]),
+	].join(' and ');
+};
+
 export function partsOfHoldings(holdings: readonly HeldPart[]): string {
 	const gpus = [...new Set(holdings.filter(({lease}) => lease?.mig === undefined).map(({index}) => index))];
 	const instances = instancesHeld(holdings);

@@ -10,6 +10,8 @@ export function reminderText(
 	{
 		kind,
 		gpus,
+		leaseId,
+		isAmongOthers = false,
 		remainingSeconds = 0,
 		memoryMiB = 0,
 		usedMiB = 0,
@@ -62,7 +64,8 @@ export function reminderText(
 		return `${where} your reservation of ${gpuList(gpus)}${about} went back to the pool at ${clockTime(endedAt, now)}, ${why}. No process was ended. To reserve again: canhazgpu reserve --gpus ${gpus.length}`;
 	}
 
+	const lease = isAmongOthers && leaseId !== undefined ? ` --lease ${sanitize(leaseId)}` : '';
 	return kind === 'ending'
-		? `${where} your reservation of ${gpuList(gpus)}${about} ends in ${shortDuration(remainingSeconds)}. To keep it: canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --duration 1h`
+		? `${where} your reservation of ${gpuList(gpus)}${about} ends in ${shortDuration(remainingSeconds)}. To keep it: canhazgpu extend --gpu-ids ${gpuRanges(gpus)}${lease} --duration 1h`
 		: `${where} ${gpuList(gpus)}${about}, which you waited for, ${gpus.length === 1 ? 'is' : 'are'} yours now`;
 }

@@ -2,13 +2,11 @@
 import {awaitJobLease, endJobLease, sendHeartbeat, type JobLease} from '../core/operations/job-lease.js';
 import {renewJobLease} from '../core/operations/renew-job-lease.js';
 import {createWakeSignal} from '../core/operations/waiting/wake-signal.js';
-import {instancesHeld} from '../core/rules/leases/holding-changes.js';
-import {gpusOf, type HeldPart} from '../core/rules/leases/holdings.js';
+import type {HeldPart} from '../core/rules/leases/holdings.js';
 import type {World} from '../core/model/ports.js';
 import type {EndReason, Requester} from '../core/model/types.js';
 import {hasCode, messageOf} from '../errors.js';
-import {instancesText} from '../format/instances.js';
-import {gpuList} from '../format/text/gpu-list.js';
+import {placesText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 
 /** Time in ms between checks, because not every store announces every change. */
@@ -23,7 +21,8 @@ type Subscribe = World['store']['subscribe'];
 type Notice = (words: string) => void;
 
 export type HeldLeases = {
-	readonly keep: (world: World, leaseId: string) => Promise<void>;
+	/** Keeps a lease that was just granted. Waits for the store until the lease can be read or the connection ends. */
+	readonly keep: (world: World, leaseId: string, connectionEnd: AbortSignal) => Promise<void>;
 	readonly ids: () => readonly string[];
 	/** Moves the end of a lease to `seconds` from now, by default as far as the policy allows. Undefined if this connection does not hold the lease. */
 	readonly renew: (
@@ -41,12 +40,6 @@ export type HeldLeases = {
 type Kept = {readonly world: World; readonly jobLease: JobLease};
 
 const endOf = ({leases}: JobLease): number | undefined => leases.values().next().value?.lease.endsBy;
-
-/** Returns `GPU 0`, `GPUs 0,1` or `MIG instances 0:1, 1:0`. */
-const placesText = (parts: readonly HeldPart[]): string => {
-	const instances = instancesHeld(parts);
-	return instances === undefined ? gpuList(gpusOf(parts)) : instancesText(instances);
-};
 
 const releasedText = (parts: readonly HeldPart[]): string =>
 	`${placesText(parts)} ${parts.length === 1 ? 'was' : 'were'} released`;
@@ -182,8 +175,9 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 	}
 
 	return {
-		async keep(world, leaseId) {
-			const found = await awaitJobLease(world, leaseId, {signal: ended.signal, away: () => undefined});
+		async keep(world, leaseId, connectionEnd) {
+			const signal = AbortSignal.any([ended.signal, connectionEnd]);
+			const found = await awaitJobLease(world, leaseId, {signal, away: () => undefined});
 			if (found === undefined) {
 				return;
 			}

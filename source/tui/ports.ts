@@ -4,6 +4,7 @@ provides them. If a function is missing, the monitor says that the feature is un
 */
 import type {JobRow} from '../core/rules/jobs/rows.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
+import type {AcquireRequest, Grant} from '../core/rules/request/request.js';
 import type {
 	AuditEntry,
 	GpuReading,
@@ -147,6 +148,8 @@ export type MonitorPorts = {
 	readonly jobs?: JobsPort;
 	readonly sendSignal?: SendSignal;
 	readonly inspectProcesses?: InspectProcesses;
+	/** Notifies the user that GPUs were granted after a wait, because the user may not be watching. Never rejects. */
+	readonly notifyGranted?: (request: AcquireRequest, grant: Grant) => Promise<void>;
 	readonly commandLine?: CommandLine;
 	readonly lineHistory?: LineHistory;
 	/** Whether the terminal is tmux. Tmux passes an escape sequence to the outer terminal only if the sequence is wrapped. */

@@ -4,6 +4,7 @@ import {freshRedisBox, holders, isAlive, peek} from '../_helpers/program/process
 import {eventually} from '../_helpers/eventually.js';
 import {slowTest} from '../_helpers/slow.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
+import {openRequestProxy} from '../_helpers/store/request-proxy.js';
 import {connect, expectError} from './_client.js';
 
 async function startWaiting() {
@@ -55,4 +56,20 @@ slowTest('a gpu_reserve whose time ends while Redis is down says that it will le
 	await redis.restart();
 	await eventually(async () => (await peek(box)).queue.length === 0);
 	expect(await holders(box)).toBe('0:- 1:MANUAL');
+});
+
+slowTest('the server of an agent ends with its client, even if Redis went down right after a grant', async () => {
+	const redis = await startRedis();
+	onTestFinished(async () => redis.stop());
+	const box = await freshRedisBox(redis.port, 1);
+	const proxy = await openRequestProxy(redis.port);
+	onTestFinished(async () => proxy.close());
+	const agent = await connect({...box, environment: {...box.environment, CANHAZGPU_REDIS_PORT: String(proxy.port)}});
+	proxy.failAt('"lease_id"', {forMs: 120_000, isAnswered: true});
+	const answer = agent.call('gpu_reserve', {}).catch(() => 'no answer');
+	await eventually(async () => (await holders(box)) !== '0:-');
+	await agent.close();
+	await eventually(() => !isAlive(agent.pid), 25_000);
+	await answer;
+	await eventually(async () => (await box.run('status')).stdout !== '' && (await holders(box)) === '0:-');
 });

@@ -1,10 +1,15 @@
 /** Keys that act other than by reserving and releasing: wait, undo, adopt, signal, copy, pause. */
 import {Buffer} from 'node:buffer';
-import {afterEach, expect, test} from 'vitest';
+import {afterEach, expect, test, vi} from 'vitest';
 import type {FactsOfProcesses, GpuProcess} from '../../source/core/model/types.js';
+import {leaveQueue} from '../../source/core/operations/waiting/leave-queue.js';
+import type {MonitorPorts} from '../../source/tui/ports.js';
+import {person} from '../_helpers/world.js';
 import {splitReading} from '../_helpers/mig-box.js';
 import {endSession, keys, startMonitor, type Session} from './_harness.js';
 import {busy, createBox, gpuReading, lease, waiter, type Box} from './_world.js';
+
+const root = person('root', 'root', 0);
 
 let session: Session | undefined;
 
@@ -79,8 +84,10 @@ test('the keys x and e on a GPU with two own MIG instances name the instance, an
 	await session.shows('Release GPU 0 now?');
 	await session.shows('lease-1');
 	await session.press('y');
-	await session.shows('released GPU 0');
+	await session.shows('released MIG instance 0:0');
 	expect((await box.store.read()).gpus).toMatchObject([{shares: [{leaseId: 'lease-1'}]}]);
+	await session.press('z');
+	await session.shows('reserved MIG instance 0:0 again');
 });
 
 test('the key w reserves free GPUs at once', async () => {
@@ -111,6 +118,37 @@ test('if a reservation with the key r is refused, the dialog offers the key w to
 	await session.shows(/left the queue/v);
 	expect(await lineOf(box)).toEqual([]);
 	await expect.poll(() => session!.store.getState().waits).toEqual([]);
+});
+
+test('top says so if somebody else removes its waiting request from the queue, and stays quiet if its user does', async () => {
+	const box = await createBox(1, {leases: {0: lease('bob')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +Reserved/v);
+	await session.press('w', keys.enter);
+	await session.shows('WAIT');
+	const [first] = await lineOf(box);
+	await leaveQueue(box.world, root, first!);
+	await session.shows('Your request was removed from the queue. To wait again, press w');
+	await session.press('w', keys.enter);
+	await session.shows('WAIT');
+	await session.press('3', 'x', 'y');
+	await expect.poll(() => session!.store.getState().waits).toEqual([]);
+	expect(session.store.getState().flash?.text).not.toContain('removed');
+});
+
+test('top notifies its user when GPUs are granted after a wait, but not when they are granted at once', async () => {
+	const notifyGranted = vi.fn<NonNullable<MonitorPorts['notifyGranted']>>(async () => undefined);
+	const box = await createBox(2, {leases: {1: lease('bob')}});
+	session = startMonitor(box, {ports: {notifyGranted}});
+	await session.shows(/> 0 +Free/v);
+	await session.press('w', keys.enter);
+	await session.shows('OK reserved GPU 0');
+	await session.press('w', keys.enter);
+	await session.shows('WAIT');
+	expect(notifyGranted).not.toHaveBeenCalled();
+	await release(box, 1);
+	await session.shows('OK reserved GPU 1');
+	expect(notifyGranted.mock.calls).toMatchObject([[{count: 1}, {gpus: [1]}]]);
 });
 
 test('the key q asks before it removes a waiting request from the queue and quits', async () => {

@@ -5,6 +5,7 @@ import {namedFile} from '../../config/config.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
 import {checkScanInterval} from '../../format/monitor-settings.js';
+import {remindOfGrant} from '../shared/acquire.js';
 import {keepReminding} from '../shared/reminding.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
 import {readRecentJobs} from '../jobs/list-jobs.js';
@@ -131,6 +132,8 @@ export const top: Command = {
 					saveView: viewSaver(configFile),
 					saveOptions: optionsSaver(configFile, input.config, app.environment),
 					watchGpus: opened && (async (intervalMs) => namingReplaced(async () => opened.watchGpus(intervalMs))),
+					// Notices that fail are not reported, because the monitor has no place for them.
+					notifyGranted: async (request, grant) => remindOfGrant({...app, remark: () => undefined}, request, grant),
 					lineHistory: app.lineHistory,
 					isInTmux: app.environment['TMUX'] !== undefined,
 					commandLine: createCommandLine({

@@ -4,6 +4,12 @@ import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind} from '../model/types.js';
 import {grantWaits, type JoinTimes} from '../rules/queue/grant-waits.js';
 
+/** Returns the events after the newest one in `before`. The newest events of `before` can be missing if the store came back with older data. */
+export function newEvents(events: readonly AuditEntry[], before: readonly AuditEntry[]): readonly AuditEntry[] {
+	const known = new Set(before.map(({id}) => id));
+	return events.slice(events.findLastIndex(({id}) => known.has(id)) + 1);
+}
+
 type AuditListener = {
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
 	/** Called for each granted request with its waiting time in the queue, in seconds. 0 if the request did not wait. */

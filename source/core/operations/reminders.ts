@@ -1,5 +1,5 @@
 /** Sends each reminder at most once: a process first records it in the lease. If the answer to that commit is lost, nobody sends the reminder. */
-import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
+import {gpusOf, holdingsIn, neededLeaseId, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {labelOf, ownerOf} from '../rules/leases/ownership.js';
@@ -46,6 +46,7 @@ function endingsDue(snapshot: Snapshot, sender: ReminderSender): DueReminders {
 			label: labelOf(lease),
 			gpus: gpusOf(holdings),
 			leaseId: lease.leaseId,
+			isAmongOthers: neededLeaseId(snapshot.gpus, holdings, (other) => ownerOf(other) === ownerOf(lease)) !== undefined,
 			remainingSeconds: lease.expiryTime! - snapshot.now,
 			note: lease.note,
 		};

@@ -24,6 +24,7 @@ export type Released = {
 export type Undone = {
 	readonly undone: ReadonlyArray<{
 		readonly gpus: readonly number[];
+		readonly instances?: readonly InstanceOfGpu[] | undefined;
 		readonly leaseId: string;
 		readonly expiryTime: number;
 	}>;
@@ -196,7 +197,12 @@ export async function undoRelease(
 			return {
 				plan: joined(granted.map(({plan}) => plan)),
 				result: {
-					undone: granted.map(({gpus, leaseId, lease}) => ({gpus, leaseId, expiryTime: lease.expiryTime!})),
+					undone: granted.map(({gpus, instances, leaseId, lease}) => ({
+						gpus,
+						...(instances !== undefined && {instances}),
+						leaseId,
+						expiryTime: lease.expiryTime!,
+					})),
 					refused: answers.filter((answer) => answer.kind === 'refused'),
 					over: named.filter((each) => isOver(each)).flatMap(({gpus}) => gpus),
 				},

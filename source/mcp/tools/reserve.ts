@@ -114,7 +114,7 @@ export const reserve = defineTool({
 		}
 
 		if (!detached) {
-			await held.keep(world, answer.leaseId);
+			await held.keep(world, answer.leaseId, connectionEnd);
 		}
 
 		if (signal.aborted) {

@@ -28,6 +28,10 @@ export type Waits = {
 		work: Work<Result>,
 		flashOf: (result: Result) => Flash,
 	) => Promise<{readonly kind: 'ended'; readonly result: Result} | {readonly kind: 'waiting'}>;
+	/** Notes that the user of this monitor removes a queue entry. */
+	readonly leaving: (entryId: string) => void;
+	/** Whether the user of this monitor has removed a queue entry, or tried to. */
+	readonly hasLeft: (entryId: string) => boolean;
 	/** Cancels all waiting requests, also on other hosts. Resolves when they have left their queues, or after a time limit. */
 	readonly leaveAll: () => Promise<void>;
 };

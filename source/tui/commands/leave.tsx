@@ -75,7 +75,8 @@ export const leave = defineCommand<Confirmation<EntryToLeave>>({
 		return ask('leave', {entry: record.entry});
 	},
 	shellCommand: ({entry}) => shellCommand(['canhazgpu', 'queue', '--leave', entry.id]),
-	async perform({world, store}, {entry}) {
+	async perform({world, waits, store}, {entry}) {
+		waits.leaving(entry.id);
 		const answer = await leaveQueue(world, store.getState().settings.requester, entry.id);
 		if (answer.kind === 'left') {
 			return succeeded(`left the queue${answer.freed.length > 0 ? ` and released ${gpuList(answer.freed)}` : ''}`);

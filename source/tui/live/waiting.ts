@@ -12,8 +12,13 @@ const leavingMs = 2000;
 export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void): Waits {
 	const controller = new AbortController();
 	const pending = new Set<Promise<unknown>>();
+	const left = new Set<string>();
 	let ids = 0;
 	return {
+		leaving(entryId) {
+			left.add(entryId);
+		},
+		hasLeft: (entryId) => left.has(entryId),
 		async begin(work, flashOf) {
 			const id = ++ids;
 			const {promise: hasToWait, resolve: wait} = Promise.withResolvers<{readonly kind: 'waiting'}>();

@@ -4,10 +4,12 @@ import {sanitize} from '../../format/text/text.js';
 import {recordedProcesses} from '../../core/live/process-history.js';
 import type {Load} from '../../core/model/observation.js';
 import {recorded} from '../../core/live/utilization-history.js';
-import {holdingsIn} from '../../core/rules/leases/holdings.js';
+import {gpusOf, holdingsIn, neededLeaseId, type HeldPart} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';
 import {isOwnReturn, returnText} from '../../format/returns.js';
-import {gpuList, gpuRanges} from '../../format/text/gpu-list.js';
+import {placesText} from '../../format/instances.js';
+import {gpuRanges} from '../../format/text/gpu-list.js';
+import {shellCommand} from '../../format/text/shell.js';
 import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
 import {keyedProcesses} from './processes/state.js';
 import {tagOf} from './gpus/fold.js';
@@ -43,27 +45,32 @@ function newEntries(before: readonly AuditEntry[], now: readonly AuditEntry[]): 
 	return last === -1 ? 0 : now.length - 1 - last;
 }
 
-/** Maps the user's GPUs to the ends of their reservations. Contains only reservations for which a reminder was recorded. */
-const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>
-	new Map(
-		holdingsIn(gpus)
-			.filter(({lease}) => owns(requester, lease) && lease.remindedOf !== undefined)
-			.filter(({lease}) => lease.remindedOf === lease.expiryTime)
-			.map(({index, lease}) => [index, lease.remindedOf!]),
+/** Returns the user's reservations whose present end was announced in a recorded reminder. */
+const remindedIn = ({gpus}: Snapshot, requester: Requester): readonly HeldPart[] =>
+	holdingsIn(gpus).filter(
+		({lease}) => owns(requester, lease) && lease.remindedOf !== undefined && lease.remindedOf === lease.expiryTime,
 	);
 
+const hasSameEnd =
+	(part: HeldPart) =>
+	({index, lease}: HeldPart): boolean =>
+		index === part.index && lease.leaseId === part.lease.leaseId && lease.expiryTime === part.lease.expiryTime;
+
 /** Returns a message about reservations that end soon. Undefined if there are none. */
-function reminderFlash(ends: ReadonlyMap<number, number>, state: State): Flash | undefined {
-	if (ends.size === 0) {
+function reminderFlash(reminded: readonly HeldPart[], state: State, {gpus}: Snapshot): Flash | undefined {
+	if (reminded.length === 0) {
 		return undefined;
 	}
 
-	const gpus = ends.keys().toArray();
+	const indexes = gpusOf(reminded);
+	const end = Math.min(...reminded.map(({lease}) => lease.expiryTime!));
+	const leaseId = neededLeaseId(gpus, reminded, (lease) => owns(state.settings.requester, lease));
+	const words = ['canhazgpu', 'extend', '--gpu-ids', gpuRanges(indexes)];
 	return {
 		level: 'warning',
-		text: `your reservation of ${gpuList(gpus)} ends at ${clockText(Math.min(...ends.values()), state)}`,
-		next: `canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --duration 1h`,
-		ends,
+		text: `your reservation of ${placesText(reminded)} ends at ${clockText(end, state)}`,
+		next: shellCommand([...words, ...(leaseId === undefined ? [] : ['--lease', leaseId]), '--duration', '1h']),
+		reminded,
 	};
 }
 
@@ -74,15 +81,15 @@ function flashAfterRead(state: State, snapshot: Snapshot): Flash | undefined {
 		flash,
 		settings: {requester},
 	} = state;
-	const known = before === undefined ? undefined : remindedIn(before, requester);
+	const known = before === undefined ? [] : remindedIn(before, requester);
 	const reminded = remindedIn(snapshot, requester);
-	const fresh = new Map([...reminded].filter(([index, end]) => known?.get(index) !== end));
-	if (fresh.size > 0 || flash?.ends === undefined) {
-		return reminderFlash(fresh, state) ?? flash;
+	const fresh = reminded.filter((part) => !known.some(hasSameEnd(part)));
+	if (fresh.length > 0 || flash?.reminded === undefined) {
+		return reminderFlash(fresh, state, snapshot) ?? flash;
 	}
 
-	const unchanged = new Map([...flash.ends].filter(([index, end]) => reminded.get(index) === end));
-	return unchanged.size === flash.ends.size ? flash : reminderFlash(unchanged, state);
+	const unchanged = flash.reminded.filter((part) => reminded.some(hasSameEnd(part)));
+	return unchanged.length === flash.reminded.length ? flash : reminderFlash(unchanged, state, snapshot);
 }
 
 function withSnapshot(state: State, {snapshot, nowMs}: Update<'snapshot-arrived'>): State {

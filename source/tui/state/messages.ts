@@ -1,3 +1,5 @@
+import type {HeldPart} from '../../core/rules/leases/holdings.js';
+
 /** A message at the bottom of the screen. */
 export type Flash = {
 	readonly level: 'ok' | 'warning' | 'error';
@@ -8,8 +10,8 @@ export type Flash = {
 	readonly next?: string;
 	/** The time on the monotonic clock at which the message disappears. Undefined for a message that stays until a key is pressed. */
 	readonly untilMs?: number;
-	/** The ends of the reservations that a reminder is about, by GPU. The reminder disappears when they have changed. */
-	readonly ends?: ReadonlyMap<number, number>;
+	/** The reservations that a reminder is about. The reminder disappears when their ends have changed. */
+	readonly reminded?: readonly HeldPart[];
 };
 
 /** Why a request was refused. Shown inside the dialog, so that the user can correct what was typed. */

@@ -17,6 +17,7 @@ import {gone, notOwner, requireOwnLease} from '../../format/owner.js';
 import {refusalMessage} from '../../format/queue/refusal.js';
 import {longDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
+import {placesText} from '../../format/instances.js';
 import {undoneText, grantedText} from '../../format/queue/outcome.js';
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {jobDeeds, type OwnJobs} from './own-jobs.js';
@@ -73,7 +74,7 @@ const indexesOf = (holdings: ReadonlyArray<Pick<Holding, 'index'>>): readonly nu
 	...new Set(holdings.map(({index}) => index)),
 ];
 
-function extendedBy({extended, notTimed}: ExtendResult): readonly number[] {
+function extendedBy({extended, notTimed}: ExtendResult): ExtendResult['extended'] {
 	if (notTimed.length > 0) {
 		throw new CanhazgpuError(
 			'failed',
@@ -86,7 +87,7 @@ function extendedBy({extended, notTimed}: ExtendResult): readonly number[] {
 		throw gone('That reservation');
 	}
 
-	return indexesOf(extended);
+	return extended;
 }
 
 type ReserveRequest = AcquireRequest & {readonly tenure: {readonly type: 'manual'; readonly durationSeconds: number}};
@@ -226,16 +227,16 @@ export function createActor({
 		async extend(world, requester, {lease_id: leaseId, gpus: ids, duration}) {
 			const by = secondsOf(duration);
 			requireOwnLease(await readForDisplay(world), requester, leaseId);
-			const indexes = extendedBy(await extend(world, requester, {by: 'lease', leaseId, ids}, {by}));
-			return {words: `Extended ${gpuList(indexes)} by ${longDuration(by)}`, gpus: indexes};
+			const extended = extendedBy(await extend(world, requester, {by: 'lease', leaseId, ids}, {by}));
+			return {words: `Extended ${placesText(extended)} by ${longDuration(by)}`, gpus: indexesOf(extended)};
 		},
 		async keep(world, requester, {lease_id: leaseId, gpus: ids, duration}) {
 			const keepSeconds = secondsOf(duration);
 			requireOwnLease(await readForDisplay(world), requester, leaseId);
-			const indexes = extendedBy(
+			const kept = extendedBy(
 				await extend(world, requester, {by: 'lease', leaseId, ids}, {atLeast: keepSeconds, keepSeconds}),
 			);
-			return {words: `Kept ${gpuList(indexes)} for ${longDuration(keepSeconds)} even if idle`, gpus: indexes};
+			return {words: `Kept ${placesText(kept)} for ${longDuration(keepSeconds)} even if idle`, gpus: indexesOf(kept)};
 		},
 		async release(world, requester, {lease_id: leaseId, gpus: ids}) {
 			requireOwnLease(await readForDisplay(world), requester, leaseId);
@@ -244,8 +245,11 @@ export function createActor({
 				throw gone('That reservation');
 			}
 
-			const indexes = indexesOf(released);
-			return {words: `Released ${gpuList(indexes)}`, gpus: indexes, ...offerUndo(world, released)};
+			return {
+				words: `Released ${placesText(released)}`,
+				gpus: indexesOf(released),
+				...offerUndo(world, released),
+			};
 		},
 		async undo(world, requester, {undo_id: undoId}) {
 			const offer = undoable.get(undoId);

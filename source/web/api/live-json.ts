@@ -1,4 +1,5 @@
 /** Encodes the messages of the event stream: first the whole state, then only changed parts. Each message is encoded once for all pages. */
+import {newEvents} from '../../core/live/audit-feed.js';
 import {idleRulesOf, offeredKeepSeconds} from '../../core/rules/policy/idle-rules.js';
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {typedDuration} from '../../format/text/durations.js';
@@ -58,12 +59,6 @@ const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string]
 	'events',
 	apiJson(events.map((event) => eventJson(event))),
 ];
-
-/** Returns the events after the newest one in `before`. The newest events of `before` can be missing if the store came back with older data. */
-function newEvents(events: readonly AuditEntry[], before: readonly AuditEntry[]): readonly AuditEntry[] {
-	const known = new Set(before.map(({id}) => id));
-	return events.slice(events.findLastIndex(({id}) => known.has(id)) + 1);
-}
 
 function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 	const loss = snapshot && recentLoss(snapshot);

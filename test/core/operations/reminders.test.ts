@@ -7,6 +7,7 @@ import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import {usualEvents, type NoticePreferences} from '../../../source/core/rules/notices/events.js';
 import type {Alert} from '../../../source/core/model/alerts.js';
+import {reminderText} from '../../../source/format/reminder-text.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 
 const hour = 3600;
@@ -61,6 +62,19 @@ test.each<[string, ReminderSender, number, number]>([
 ])('%s', async (_, sender, left, count) => {
 	const world = await withLeft(left);
 	expect((await claimReminders(world, sender)).reminders).toHaveLength(count);
+});
+
+test('a reminder about one of two own shares of a GPU names that share in its command', async () => {
+	const world = await createTestWorld();
+	const now = world.now();
+	const share = {user: 'alice', type: 'manual', startTime: now - hour, memoryMiB: 8192} as const;
+	const shares = [
+		{...share, leaseId: 'a', expiryTime: now + 300},
+		{...share, leaseId: 'b', expiryTime: now + hour},
+	];
+	await world.memory.commit({...emptyPlan, writes: [{kind: 'shares', index: 2, shares, capacityMiB: 80_000}]});
+	const [reminder] = (await claimReminders(world, own)).reminders;
+	expect(reminderText(reminder!, 'box')).toContain('canhazgpu extend --gpu-ids 2 --lease a --duration 1h');
 });
 
 test('a reminder about two MIG instances of one GPU names the GPU once', async () => {

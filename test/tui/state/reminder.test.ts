@@ -41,6 +41,24 @@ test('top reminds the user once for each end time of a reservation', async () =>
 	expect(await flashAfter([reminded], [later])).toMatchObject({level: 'warning'});
 });
 
+test('the reminder for one of two own shares of a GPU names that share in its command', async () => {
+	const share = (leaseId: string, changes: Partial<Lease>) =>
+		lease('alice', {leaseId, memoryMiB: 8192, expiryTime: end + 3600, ...changes});
+	const stateWith = async (...shares: readonly Lease[]) => {
+		const box = await createBox(1);
+		await box.write({kind: 'shares', index: 0, capacityMiB: 80_000, shares});
+		return stateOf(box, size);
+	};
+
+	const state = await stateWith(share('a', {expiryTime: end}), share('b', {}));
+	const {snapshot} = await stateWith(share('a', {expiryTime: end, remindedOf: end}), share('b', {}));
+	expect(
+		reduce({...state, flash: undefined}, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}).flash,
+	).toMatchObject({
+		next: 'canhazgpu extend --gpu-ids 0 --lease a --duration 1h',
+	});
+});
+
 test('top shows no reminder for reservations of other users', async () => {
 	expect(await flashAfter([], [lease('bob', {expiryTime: end, remindedOf: end})])).toBeUndefined();
 });

@@ -45,3 +45,20 @@ export const holdingsIn = (gpus: readonly GpuRecord[]): readonly Holding[] =>
 /** Returns the distinct GPUs of these parts, by index. */
 export const gpusOf = (parts: ReadonlyArray<{readonly index: number}>): readonly number[] =>
 	[...new Set(parts.map(({index}) => index))].toSorted((a, b) => a - b);
+
+/**
+Returns the id with which a command must name these parts of one lease, because the GPUs alone would also mean other leases of the same account, such
+as other shares. Undefined if the GPUs are enough, and for parts of several leases.
+@param isOwn - Whether a lease belongs to the account that types the command.
+*/
+export function neededLeaseId(
+	gpus: readonly GpuRecord[],
+	parts: readonly HeldPart[],
+	isOwn: (lease: Lease) => boolean,
+): string | undefined {
+	const [leaseId, ...more] = new Set(parts.map(({lease}) => lease.leaseId));
+	const hasOther = parts.some(({index}) =>
+		holdingsOn(gpus[index]).some(({lease}) => lease.leaseId !== leaseId && isOwn(lease)),
+	);
+	return more.length === 0 && hasOther ? leaseId : undefined;
+}

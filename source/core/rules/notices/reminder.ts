@@ -16,6 +16,8 @@ export type Reminder = {
 	readonly label?: string;
 	readonly gpus: readonly number[];
 	readonly leaseId?: string;
+	/** Whether the account has another lease on one of these GPUs, so that a command must name the lease. */
+	readonly isAmongOthers?: boolean;
 	readonly remainingSeconds?: number;
 	/** Reserved memory and memory in use. Absent for a whole GPU. */
 	readonly memoryMiB?: number;

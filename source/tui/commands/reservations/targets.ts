@@ -1,7 +1,8 @@
 /** The GPUs that a command changes: the tagged GPUs, or else the selected GPU or its reservation. Excludes leases that the user must not change. */
-import {holdingsOn, type HeldPart} from '../../../core/rules/leases/holdings.js';
+import {holdingsOn, neededLeaseId, type HeldPart} from '../../../core/rules/leases/holdings.js';
 import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {Lease} from '../../../core/model/types.js';
+import {placesText} from '../../../format/instances.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -96,14 +97,6 @@ function hindrance(lease: Lease | undefined, {settings}: State, action: LeaseAct
 		: undefined;
 }
 
-function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldPart[]): string | undefined {
-	const [leaseId, ...others] = new Set(targets.map(({lease}) => lease.leaseId));
-	const isAmongOthers = targets.some(({index}) =>
-		holdingsOn(snapshot?.gpus[index]).some(({lease}) => lease.leaseId !== leaseId && owns(settings.requester, lease)),
-	);
-	return others.length === 0 && isAmongOthers ? leaseId : undefined;
-}
-
 /** Returns the user's other reservations on the GPUs of a named reservation. A key acts on one of them, so its dialog shows the commands for the others. */
 export function otherOwnParts({snapshot, settings}: State, {targets, namedLeaseId}: Targets): readonly HeldPart[] {
 	const gpus = namedLeaseId === undefined ? [] : targets.map(({index}) => index);
@@ -127,7 +120,9 @@ export function targetsOf(state: State, action: LeaseAction): Targets {
 		}
 	}
 
-	return {targets, leftOut, namedLeaseId: namedLeaseIdOf(state, targets)};
+	const {snapshot, settings} = state;
+	const isOwn = (lease: Lease): boolean => owns(settings.requester, lease);
+	return {targets, leftOut, namedLeaseId: neededLeaseId(snapshot?.gpus ?? [], targets, isOwn)};
 }
 
 /** Returns a text about the GPUs that are not changed, such as `1,3 not reserved; 4 held by bob`. */
@@ -204,8 +199,8 @@ export function outcomeOfTargets(
 		return failed(`Nothing ${word}: ${reason}`);
 	}
 
-	const text = `${word} ${gpuList(done)}${addition}`;
 	const changedTargets = targets.filter(({index}) => done.includes(index));
+	const text = `${word} ${placesText(changedTargets)}${addition}`;
 	const command = shellCommand([...commandOn(action, {targets: changedTargets, namedLeaseId}), ...flags]);
 	return missed.length === 0 ? succeeded(text, command) : warning(`${text}, but ${reason}`, command);
 }

@@ -73,30 +73,40 @@ export async function reserveNow(world: EngineWorld, requester: Requester, reser
 	}
 }
 
-async function reserveOrWait({world, waits, store}: EffectContext, reservation: Reservation): Promise<Outcome> {
+async function reserveOrWait({world, waits, store, ports}: EffectContext, reservation: Reservation): Promise<Outcome> {
 	const {requester} = store.getState().settings;
 	const {count, gpus, durationSeconds, note, force, need, strategy} = reservation;
 	const tenure = {type: 'manual', durationSeconds} as const;
-	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
-		answer.kind === 'granted'
-			? grantedFlash(answer, reservation)
+	const request = {requester, count, ids: gpus?.map(({index}) => index), tenure, note, force, need, strategy};
+	const entryId = world.clock.uuid();
+	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash => {
+		if (answer.kind === 'granted') {
+			return grantedFlash(answer, reservation);
+		}
+
+		return answer.kind === 'gave-up' && answer.reason === 'removed' && !waits.hasLeft(entryId)
+			? {level: 'error', text: 'Your request was removed from the queue. To wait again, press w'}
 			: {level: 'ok', text: 'Left the queue; GPUs held for you were released'};
-	const begun = await waits.begin(
-		async ({signal, onWaiting}) =>
-			acquire(
-				world,
-				{requester, count, ids: gpus?.map(({index}) => index), tenure, note, force, need, strategy},
-				{
-					waitSeconds: undefined,
-					signal,
-					leaveUntil: signal,
-					onProgress(progress) {
-						onWaiting(progressText(progress, false));
-					},
-				},
-			),
-		flashOf,
-	);
+	};
+
+	const begun = await waits.begin(async ({signal, onWaiting}) => {
+		let hasWaited = false;
+		const answer = await acquire(world, request, {
+			waitSeconds: undefined,
+			signal,
+			leaveUntil: signal,
+			entryId,
+			onProgress(progress) {
+				hasWaited = true;
+				onWaiting(progressText(progress, false));
+			},
+		});
+		if (hasWaited && answer.kind === 'granted') {
+			void ports.notifyGranted?.(request, answer);
+		}
+
+		return answer;
+	}, flashOf);
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: flashOf(begun.result)};
 }
 
