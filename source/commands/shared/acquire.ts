@@ -141,7 +141,7 @@ export async function acquireShown(
 
 			case 'removed': {
 				if (movableId !== undefined) {
-					app.remark('canhazgpu: left the queue of this host, because another host can serve the request now');
+					app.remark('canhazgpu: this request was removed from the queue of this host, and holds no GPUs here');
 					return {kind: 'interrupted', exitCode: movedExitCode};
 				}
 

@@ -86,6 +86,8 @@ function ownDirectory(): string {
 }
 
 async function runDetached(app: App, engine: Engine, input: Input, submission: Submission): Promise<number> {
+	const {checkDetachable} = await app.loadDetaching();
+	checkDetachable(submission.words);
 	const {jobId, output} = await engine.submitDetached(submission, ownDirectory());
 	app.print(
 		input.has('json')

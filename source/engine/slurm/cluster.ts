@@ -103,6 +103,7 @@ export async function runSlurm(
 		throw outcome.failure === 'timed-out'
 			? new CanhazgpuError('store-unreachable', "Munge or Slurm's controller does not answer", {
 					hint: `${command} did not finish within ${patienceMs / 1000} seconds. Check whether munged is running here (munge -n | unmunge), and the controller (scontrol ping).`,
+					details: {isTimeout: true},
 				})
 			: new CanhazgpuError('store-unreachable', `${command} could not be run: ${outcome.detail ?? outcome.failure}`, {
 					hint: 'Check whether a command of Slurm works without canhazgpu: scontrol ping',

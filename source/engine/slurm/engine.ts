@@ -42,6 +42,9 @@ function progressOf(state: ClusterState, jobId: number, request: AcquireRequest)
 }
 
 /** Finds the job of a request. Returns `other` if the controller has lost the job and given its number to another job. */
+/** How long in ms to wait for a controller that does not answer right after a grant. */
+const longestOutageMs = 60_000;
+
 type FindOwn = (state: ClusterState, jobId: number) => SlurmJob | 'other' | undefined;
 
 /** Finds the job of one request by its number and its time of submission, which distinguishes later jobs with the same number. */
@@ -161,22 +164,35 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		return undefined;
 	};
 
-	const shown = async (jobId: number): Promise<Grant> => {
-		const untilMs = clock.monotonicMs() + shownMs;
+	/** Reads which GPUs a granted job has. If Slurm does not show them, or the signal is aborted, cancels the job, because nobody would use its GPUs. */
+	const shown = async (jobId: number, findOwn: FindOwn, signal: AbortSignal): Promise<Grant | GaveUp> => {
+		const lastMs = clock.monotonicMs() + longestOutageMs;
+		let untilMs = clock.monotonicMs() + shownMs;
 		for (;;) {
 			const state = await readState();
+			if (signal.aborted) {
+				await takeOut(jobId, findOwn);
+				return {kind: 'gave-up', reason: 'aborted'};
+			}
+
 			const grant = state && grantOf(state, jobId);
 			if (grant !== undefined) {
 				return grant;
 			}
 
-			if (clock.monotonicMs() > untilMs) {
-				throw new CanhazgpuError('failed', `Slurm granted job ${jobId}, but does not show which GPUs it has`, {
-					hint: `To see its GPUs: scontrol show job -d ${jobId}`,
-				});
+			const nowMs = clock.monotonicMs();
+			// A controller that does not answer gets more time.
+			untilMs = state === undefined ? Math.min(lastMs, nowMs + shownMs) : untilMs;
+			if (nowMs > untilMs) {
+				await takeOut(jobId, findOwn);
+				throw new CanhazgpuError(
+					'failed',
+					`Slurm granted job ${jobId}, but does not show which GPUs it had, so the job was cancelled`,
+					{hint: "The GPUs of its nodes need numbers: see File= in Slurm's gres.conf."},
+				);
 			}
 
-			await clock.sleep(100);
+			await clock.sleep(100, signal).catch(() => undefined);
 		}
 	};
 
@@ -251,7 +267,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				return {kind: 'gave-up', reason: 'aborted'};
 			}
 
-			return jobId === undefined ? 'lost' : await shown(jobId);
+			return jobId === undefined ? 'lost' : await shown(jobId, findOwn, signal);
 		} catch (error) {
 			if (hasCode(error, 'not-found')) {
 				return {kind: 'gave-up', reason: 'removed'};

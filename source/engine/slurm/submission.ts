@@ -1,4 +1,5 @@
 /** Implements `run`: srun executes the command with our terminal, input and signals, and exits with its exit code. */
+import os from 'node:os';
 import path from 'node:path';
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
@@ -35,12 +36,19 @@ const longestQuestionMs = 2000;
 /** The longest interval if the grant is not reported to the user. */
 const longestQuietQuestionMs = 10_000;
 
-/** Returns the job of an srun. `scontrol show step` contains srun's pid for each step. */
-function jobOfStep(steps: string, pid: number): number | undefined {
+type Srun = {readonly pid: number; readonly uid: number | undefined; readonly hostname: string};
+
+/**
+Returns the job of an srun. `scontrol show step` lists the steps of all users and hosts, and contains the account, host and pid of srun for each. Its
+host name is the part before the first dot.
+@param srun - `uid` is undefined in a user namespace, where Slurm knows the account by another number.
+*/
+export function jobOfStep(steps: string, {pid, uid, hostname}: Srun): number | undefined {
+	const sender = `SrunHost:Pid=${hostname.split('.', 1)[0]}:${pid}`;
 	for (const line of steps.split('\n')) {
-		const {job} =
-			new RegExp(String.raw`^StepId=(?<job>\d+)\..* SrunHost:Pid=\S+:${pid}(?: |$)`, 'v').exec(line)?.groups ?? {};
-		if (job !== undefined) {
+		const words = new Set(line.split(' '));
+		const job = /^StepId=(?<job>\d+)\./v.exec(line)?.groups?.['job'];
+		if (job !== undefined && words.has(sender) && (uid === undefined || words.has(`UserId=${uid}`))) {
 			return Number(job);
 		}
 	}
@@ -153,6 +161,8 @@ export function submission(
 		jobId = await gate?.jobId(signal);
 		let pauseMs = jobId === undefined ? firstQuestionMs : 0;
 		const asked = cluster.until(signal);
+		const {uid, userNamespace} = request.requester;
+		const own = {uid: userNamespace === undefined ? uid : undefined, hostname: os.hostname()};
 		for (;;) {
 			// Waits first, because a command that ends at once needs no report.
 			await clock.sleep(pauseMs, signal).catch(() => undefined);
@@ -162,7 +172,7 @@ export function submission(
 			}
 
 			try {
-				jobId ??= jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), pid);
+				jobId ??= jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), {...own, pid});
 				if (jobId !== undefined) {
 					return isQuiet ? undefined : grantOf(await asked.read(), jobId);
 				}
@@ -216,26 +226,47 @@ export function submission(
 /** A shell line that sets the index of an array's task, as for jobs without Slurm. */
 const exportIndex = 'export CANHAZGPU_ARRAY_INDEX="$SLURM_ARRAY_TASK_ID"\n';
 
+/** Whether the controller may have got a request that failed: it was sent, and only the answer is missing. */
+function mayHaveReached(error: unknown): error is CanhazgpuError {
+	if (!hasCode(error, 'store-unreachable')) {
+		return false;
+	}
+
+	const {said = '', isTimeout = false} = (error.details ?? {}) as {said?: string; isTimeout?: boolean};
+	return isTimeout || /socket timed out|zero bytes/iv.test(said);
+}
+
+/** Returns an error for a submission that may have reached the controller, although its answer did not come back. */
+const unsureSubmission = (error: CanhazgpuError): CanhazgpuError =>
+	new CanhazgpuError(error.code, error.message, {
+		hint: `The job may have been submitted all the same. Before you try again, look for it: squeue --me. ${error.hint ?? ''}`.trim(),
+		cause: error,
+	});
+
 /** Submits a command to sbatch, with the environment of this program. As with sbatch, its output goes to a file. */
 export async function submitDetached(
 	{request, words, later, environment}: Submission,
 	directory: string,
 	gres: Gres,
 ): Promise<DetachedJob> {
-	const printed = await runSlurm(
-		'sbatch',
-		[
-			'--parsable',
-			'--ntasks=1',
-			...requestWords(request, {waitSeconds: undefined, gres, name: path.basename(words[0])}),
-			...laterWords(later),
-			// Cancels a job that can never start, as in a pool. Not part of `laterWords`, because srun has no such option.
-			...(later.after === undefined ? [] : ['--kill-on-invalid-dep=yes']),
-			`--chdir=${directory}`,
-			`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,
-		],
-		{environment: submitEnvironment('sbatch', environment)},
-	);
+	const submit = async (): Promise<string> =>
+		runSlurm(
+			'sbatch',
+			[
+				'--parsable',
+				'--ntasks=1',
+				...requestWords(request, {waitSeconds: undefined, gres, name: path.basename(words[0])}),
+				...laterWords(later),
+				// Cancels a job that can never start, as in a pool. Not part of `laterWords`, because srun has no such option.
+				...(later.after === undefined ? [] : ['--kill-on-invalid-dep=yes']),
+				`--chdir=${directory}`,
+				`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,
+			],
+			{environment: submitEnvironment('sbatch', environment)},
+		);
+	const printed = await submit().catch((error: unknown) => {
+		throw mayHaveReached(error) ? unsureSubmission(error) : error;
+	});
 	// With several clusters the output includes the cluster: 17;lab.
 	const jobId = /^\d+/v.exec(printed)?.[0];
 	if (jobId === undefined) {

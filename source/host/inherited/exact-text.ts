@@ -61,11 +61,21 @@ const stringsIn = (bytes: Uint8Array): readonly Uint8Array[] => {
 	return strings;
 };
 
-/** Returns words with the exact bytes that were typed, if they are the last words of this process's command line, `bytes`. Others stay unchanged. */
+/**
+Returns words with the exact bytes that were typed, if they are the last words of this process's command line, `bytes`. Words in front of a `--`, such
+as `srun --`, need not be typed. Other words stay unchanged.
+*/
 export const exactWords = <Words extends readonly string[]>(words: Words, bytes = startedWords()): Words => {
-	const own = isUtf8(bytes) || words.length === 0 ? [] : stringsIn(bytes).slice(-words.length);
-	const isOurs = own.length === words.length && own.every((word, index) => lossyText(word) === words[index]);
-	return isOurs ? (own.map((word) => decodeBytes(word)) as readonly string[] as Words) : words;
+	const all = isUtf8(bytes) ? [] : stringsIn(bytes);
+	for (const start of [0, words.indexOf('--') + 1]) {
+		const typed = words.slice(start);
+		const own = typed.length === 0 ? [] : all.slice(-typed.length);
+		if (own.length === typed.length && own.every((word, index) => lossyText(word) === typed[index])) {
+			return [...words.slice(0, start), ...own.map((word) => decodeBytes(word))] as readonly string[] as Words;
+		}
+	}
+
+	return words;
 };
 
 /** Returns the environment with exact bytes. `bytes` is the environment at the start. An entry that has changed since then keeps its new value. */

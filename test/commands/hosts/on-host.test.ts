@@ -464,7 +464,7 @@ slowTest(
 		const moved = await mover.ended;
 		expect([moved.exitCode, moved.stdout]).toEqual([1, '0,1\n']);
 		expect(moved.stderr).toMatch(
-			/canhazgpu: left the queue of this host, because another host can serve the request now\ncanhazgpu: moving to far: enough GPUs are free there now\n/v,
+			/canhazgpu: this request was removed from the queue of this host, and holds no GPUs here\ncanhazgpu: moving to far: enough GPUs are free there now\n/v,
 		);
 		expect([(await peek(near)).queue.length, await holders(far), await holders(near)]).toEqual([0, 0, 2]);
 	},

@@ -8,7 +8,8 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
 import {awaitEngineJobs} from '../../../source/commands/jobs/wait.js';
 import type {Clock} from '../../../source/core/model/ports.js';
-import type {Progress, Submission} from '../../../source/core/operations/engine.js';
+import type {EngineWorld, Progress, Submission} from '../../../source/core/operations/engine.js';
+import {leaveQueueWhileEmpty} from '../../../source/core/operations/waiting/leave-queue.js';
 import type {TimedRequest} from '../../../source/core/rules/request/request.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
@@ -17,7 +18,7 @@ import {createSlurmEngine} from '../../../source/engine/slurm/engine.js';
 import type {ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {progressText} from '../../../source/format/queue/waiting-progress.js';
 import {createBatchJobs} from '../../../source/engine/slurm/batch-jobs.js';
-import {submission, submitDetached} from '../../../source/engine/slurm/submission.js';
+import {jobOfStep, submission, submitDetached} from '../../../source/engine/slurm/submission.js';
 
 const realPath = process.env['PATH'];
 let directory: string;
@@ -147,6 +148,46 @@ test('acquireNow on Slurm queries the granted GPUs again if the controller did n
 	await expect(createSlurmEngine(cluster, clock, undefined).acquireNow(request)).resolves.toMatchObject({
 		kind: 'granted',
 		gpus: [2],
+	});
+});
+
+test('acquire on Slurm cancels a granted job whose GPUs Slurm does not show, or that nobody waits for any longer', async () => {
+	const outcomeOf = async (state: ClusterState, abortAtRead: number) => {
+		placeSalloc()();
+		const ran: string[] = [];
+		const caller = new AbortController();
+		let reads = 0;
+		const cluster = clusterThatSays(state);
+		Object.assign(cluster, {
+			async read() {
+				reads++;
+				if (reads === abortAtRead) {
+					caller.abort();
+				}
+
+				return state;
+			},
+			async run(...words: readonly string[]) {
+				ran.push(words.join(' '));
+			},
+		});
+		const outcome = await createSlurmEngine(cluster, fastClock, undefined)
+			.acquire(request, {waitSeconds: undefined, signal: caller.signal, onProgress: () => undefined})
+			.catch((error: unknown) => error as CanhazgpuError);
+		return {outcome, ran};
+	};
+
+	const unnamed = {...held, held: [{node: 'box1', gpus: [], unnamed: 1, shards: new Map()}]};
+	expect(await outcomeOf(stateOf(unnamed), Infinity)).toMatchObject({
+		outcome: {
+			code: 'failed',
+			message: 'Slurm granted job 7, but does not show which GPUs it had, so the job was cancelled',
+		},
+		ran: ['scancel 7'],
+	});
+	expect(await outcomeOf(stateOf(held), 1)).toEqual({
+		outcome: {kind: 'gave-up', reason: 'aborted'},
+		ran: ['scancel 7'],
 	});
 });
 
@@ -418,6 +459,13 @@ test('leaveQueue on Slurm cancels only the pending tasks of an array', async () 
 	expect(ran).toEqual(['scancel --state=PENDING 70', 'scancel 80']);
 });
 
+test('leaveQueueWhileEmpty on Slurm cancels a waiting job, which never holds a GPU', async () => {
+	const {cluster, ran} = clusterWithArray(job({id: 80}));
+	const world = {engine: createSlurmEngine(cluster, clock, undefined)} as unknown as EngineWorld;
+	await expect(leaveQueueWhileEmpty(world, root, '80')).resolves.toMatchObject({kind: 'left', id: '80'});
+	expect(ran).toEqual(['scancel 80']);
+});
+
 test('leaveQueue on Slurm does not cancel a job whose number only starts with the given number', async () => {
 	const {cluster, ran} = clusterWithArray(job({id: 123}));
 	const engine = createSlurmEngine(cluster, clock, undefined);
@@ -512,6 +560,28 @@ test('run on Slurm counts nodes that are down as part of the cluster', async () 
 	expect(await codeOf(down(1))).toBe('impossible');
 	expect(await codeOf(stateOf())).toBe('impossible');
 	expect(await codeOf(down(2), {request: {...request, host: 'box2'}})).toBe('impossible');
+});
+
+test('run on Slurm takes only a step of its own account, host and srun for its own', () => {
+	const step = (id: number, uid: number, host: string, pid: number) =>
+		`StepId=${id}.0 UserId=${uid} State=RUNNING Name=sh SrunHost:Pid=${host}:${pid} `;
+	const own = {pid: 321, uid: 1000, hostname: 'login1.example.org'};
+	const others = [step(1, 1001, 'login1', 321), step(2, 1000, 'login2', 321), step(3, 1000, 'login1', 32)];
+	expect(jobOfStep(others.join('\n'), own)).toBeUndefined();
+	expect(jobOfStep([...others, step(4, 1000, 'login1', 321)].join('\n'), own)).toBe(4);
+	expect(jobOfStep([...others.slice(1), step(5, 100_000, 'login1', 321)].join('\n'), {...own, uid: undefined})).toBe(5);
+});
+
+test.each([
+	['sbatch: error: Batch job submission failed: Socket timed out on send/recv operation', true],
+	['sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)', false],
+])('run --detach on Slurm says if the job may have been submitted all the same: %s', async (said, mayHave) => {
+	writeFileSync(path.join(directory, 'sbatch'), `#!/bin/sh\necho '${said}' >&2\nexit 1\n`, {mode: 0o755});
+	const error = (await submitDetached({...asked, environment: process.env}, '/', {name: 'gpu', count: 1}).catch(
+		(error_: unknown) => error_,
+	)) as CanhazgpuError;
+	expect(error.code).toBe('store-unreachable');
+	expect(error.hint?.startsWith('The job may have been submitted all the same.')).toBe(mayHave);
 });
 
 test('run --detach on Slurm refuses a command that is too long for one argument of sbatch', async () => {

@@ -50,6 +50,8 @@ test('exactWords restores the original bytes of the last arguments', () => {
 	const line = joined(latin1('node'), latin1('--'), latin1('cat'), latin1('caf\u{E9}'));
 	expect(exactWords(['cat', 'caf\u{FFFD}'], line)).toEqual(['cat', 'caf\u{DCE9}']);
 	expect(exactWords(['dog', 'caf\u{FFFD}'], line)).toEqual(['dog', 'caf\u{FFFD}']);
+	expect(exactWords(['srun', '--', 'cat', 'caf\u{FFFD}'], line)).toEqual(['srun', '--', 'cat', 'caf\u{DCE9}']);
+	expect(exactWords(['caf\u{FFFD}', 'cat'], line)).toEqual(['caf\u{FFFD}', 'cat']);
 	expect(exactWords(['cat', 'tea'], line)).toEqual(['cat', 'tea']);
 	expect(exactWords(['cat'], new Uint8Array())).toEqual(['cat']);
 });

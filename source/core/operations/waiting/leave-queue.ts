@@ -27,7 +27,9 @@ export const leaveQueueWhileEmpty = async (
 	world: EngineWorld,
 	requester: Requester,
 	id: string,
-): Promise<LeaveResult | Holds> => leave(world, requester, {id, isWhileEmpty: true});
+): Promise<LeaveResult | Holds> =>
+	// A job that waits in Slurm's queue never holds a GPU.
+	world.engine?.leaveQueue(requester, id) ?? leave(world, requester, {id, isWhileEmpty: true});
 
 const leave = async (
 	world: EngineWorld,
