@@ -58,6 +58,17 @@ function Freshness(): ReactElement {
 	return <Label tone="dim">{age === undefined ? 'scanning' : `scan ${age} ago`}</Label>;
 }
 
+/** Shows which pool this is, if it is not the usual one. During an outage, the time of the values needs the room more. */
+function PoolName(): ReactElement | undefined {
+	const {poolLabel} = useSettings();
+	const isLost = useMonitor(({connection}) => connection.kind === 'lost');
+	return poolLabel === undefined ? undefined : (
+		<Box flexShrink={isLost ? 0.3 : 0}>
+			<Label tone="warning">{sanitize(poolLabel)}</Label>
+		</Box>
+	);
+}
+
 export function Header(): ReactElement {
 	const {hostname, poolLabel, requester, isReadonly} = useSettings();
 	const {columns} = useMonitor(({size}) => size);
@@ -87,9 +98,9 @@ export function Header(): ReactElement {
 					<Badge />
 					<PauseBadge />
 					{observation?.simulated === true ? <FixedLabel tone="warning">SIMULATED</FixedLabel> : undefined}
-					{poolLabel === undefined ? undefined : <FixedLabel tone="warning">{sanitize(poolLabel)}</FixedLabel>}
+					<PoolName />
 					{columns < 70 && !isTrouble ? undefined : (
-						<Box flexShrink={isTrouble ? 0.1 : 3}>
+						<Box flexShrink={isLost ? 0.01 : isTrouble ? 0.1 : 3}>
 							<Freshness />
 						</Box>
 					)}

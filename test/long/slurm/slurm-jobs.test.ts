@@ -70,7 +70,7 @@ test('run --nonblock on Slurm refuses a job that cannot start yet, and names the
 		const {exitCode, stderr} = await box().run(['run', ...words, '--nonblock', '--', 'true']);
 		expect([exitCode, stderr]).toEqual([
 			3,
-			expect.stringContaining('Error: The job may not begin yet: see --after and --begin.'),
+			expect.stringContaining('Error: The job may not begin yet (see --after and --begin)'),
 		]);
 	}
 });
@@ -226,9 +226,9 @@ test.each([
 	['--after', '17;id', '--after: "17;id" is not valid'],
 	['--after', 'x', '--after: "x" is not valid'],
 	['--array', '0-3 --exclusive', '--array: "0-3 --exclusive" is not valid'],
-	['--array', '0-3', 'An array runs in the background: --array needs --detach'],
+	['--array', '0-3', '--array works only with --detach'],
 	['--begin', 'soon', '--begin'],
-	['--detach', '--nonblock', '--detach waits in the queue'],
+	['--detach', '--nonblock', "With --detach, the job stays in Slurm's queue until it starts, so --nonblock cannot be used"],
 	['--detach', '--share=8G', '--share cannot be used with Slurm'],
 ])('run %s %s on Slurm is refused, and nothing is submitted', async (flag, value, words) => {
 	const before = slurm().run('squeue', '--noheader', '--states=all', '--format=%i');
