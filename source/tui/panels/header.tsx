@@ -9,6 +9,9 @@ import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {FixedLabel, Label} from '../widgets/label.js';
 import {Clock, EdgeLine, PauseBadge} from './shared/header-parts.js';
 
+/** The width of a screen on which nothing in this line needs to be shortened. */
+const roomyColumns = 100;
+
 /** Shows whether the values are up to date: `[LIVE]` or `[STALE 14s]`. */
 function Badge(): ReactElement | undefined {
 	const connection = useMonitor((state) => state.connection);
@@ -39,7 +42,8 @@ function lostAt({connection, snapshot, snapshotAtMs, pause}: State): number | un
 
 /** Shows the age of the scan. While the store is unreachable, shows the time up to which the values are valid. */
 function Freshness(): ReactElement {
-	const {formatTime} = useSettings();
+	const {formatTime, poolLabel} = useSettings();
+	const {columns} = useMonitor(({size}) => size);
 	const isLost = useMonitor(({connection}) => connection.kind === 'lost');
 	const scanFailure = useMonitor((state) => state.scanFailure);
 	const valuesFrom = useMonitor(lostAt);
@@ -47,7 +51,12 @@ function Freshness(): ReactElement {
 	const nowMs = useMonitor((state) => state.nowMs);
 	if (isLost) {
 		const time = valuesFrom === undefined ? undefined : formatTime(valuesFrom).slice(0, 5);
-		return <Label tone="warning">{time === undefined ? 'nothing read yet' : `values from ${time}`}</Label>;
+		const isShort = poolLabel !== undefined && columns < roomyColumns;
+		return (
+			<Label tone="warning">
+				{time === undefined ? 'nothing read yet' : isShort ? `from ${time}` : `values from ${time}`}
+			</Label>
+		);
 	}
 
 	if (scanFailure !== undefined) {
@@ -56,17 +65,6 @@ function Freshness(): ReactElement {
 
 	const age = takenAtMs === undefined ? undefined : shortDuration(Math.max(0, nowMs - takenAtMs) / 1000);
 	return <Label tone="dim">{age === undefined ? 'scanning' : `scan ${age} ago`}</Label>;
-}
-
-/** Shows which pool this is, if it is not the usual one. During an outage, the time of the values needs the room more. */
-function PoolName(): ReactElement | undefined {
-	const {poolLabel} = useSettings();
-	const isLost = useMonitor(({connection}) => connection.kind === 'lost');
-	return poolLabel === undefined ? undefined : (
-		<Box flexShrink={isLost ? 0.3 : 0}>
-			<Label tone="warning">{sanitize(poolLabel)}</Label>
-		</Box>
-	);
 }
 
 export function Header(): ReactElement {
@@ -78,7 +76,7 @@ export function Header(): ReactElement {
 	const isTrouble = useMonitor(({scanFailure}) => scanFailure !== undefined) || isLost;
 	const {model, memory} = inventory(gpuCount, observation?.gpus ?? []);
 	const cannotChange = isReadonly || isLost;
-	const isRoomy = columns >= 100;
+	const isRoomy = columns >= roomyColumns;
 	// On a small screen, each notice leaves less space for the GPU model.
 	const notices = [isTrouble, poolLabel !== undefined, observation?.simulated === true].filter(Boolean).length;
 	return (
@@ -98,9 +96,9 @@ export function Header(): ReactElement {
 					<Badge />
 					<PauseBadge />
 					{observation?.simulated === true ? <FixedLabel tone="warning">SIMULATED</FixedLabel> : undefined}
-					<PoolName />
+					{poolLabel === undefined ? undefined : <FixedLabel tone="warning">{sanitize(poolLabel)}</FixedLabel>}
 					{columns < 70 && !isTrouble ? undefined : (
-						<Box flexShrink={isLost ? 0.01 : isTrouble ? 0.1 : 3}>
+						<Box flexShrink={isTrouble ? 0.1 : 3}>
 							<Freshness />
 						</Box>
 					)}

@@ -321,7 +321,7 @@ test('a Slurm job keeps its exit code although slurmd and munged were killed', a
 	});
 	await terminal.waitFor('GPU 0 of box1');
 	await slurm().kill('munged');
-	await terminal.waitFor(/\[STALE \d+s\].* values from \d\d:\d\d[\s\S]*Munge or Slurm's controller does not answer/v);
+	await terminal.waitFor(/\[STALE \d+s\].* from \d\d:\d\d[\s\S]*(?:Slurm cannot prove|Munge or Slurm's)/v);
 	await slurm().start('munged');
 	await eventually(() => !terminal.screen().join('\n').includes('STALE'));
 	await slurm().kill('box1');
