@@ -239,7 +239,7 @@ function mayHaveReached(error: unknown): error is CanhazgpuError {
 /** Returns an error for a submission that may have reached the controller, although its answer did not come back. */
 const unsureSubmission = (error: CanhazgpuError): CanhazgpuError =>
 	new CanhazgpuError(error.code, error.message, {
-		hint: `The job may have been submitted all the same. Before you try again, look for it: squeue --me. ${error.hint ?? ''}`.trim(),
+		hint: `Slurm may have taken the job. Before you try again, look for it: squeue --me. ${error.hint ?? ''}`.trim(),
 		cause: error,
 	});
 
@@ -249,22 +249,21 @@ export async function submitDetached(
 	directory: string,
 	gres: Gres,
 ): Promise<DetachedJob> {
-	const submit = async (): Promise<string> =>
-		runSlurm(
-			'sbatch',
-			[
-				'--parsable',
-				'--ntasks=1',
-				...requestWords(request, {waitSeconds: undefined, gres, name: path.basename(words[0])}),
-				...laterWords(later),
-				// Cancels a job that can never start, as in a pool. Not part of `laterWords`, because srun has no such option.
-				...(later.after === undefined ? [] : ['--kill-on-invalid-dep=yes']),
-				`--chdir=${directory}`,
-				`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,
-			],
-			{environment: submitEnvironment('sbatch', environment)},
-		);
-	const printed = await submit().catch((error: unknown) => {
+	const submitted = runSlurm(
+		'sbatch',
+		[
+			'--parsable',
+			'--ntasks=1',
+			...requestWords(request, {waitSeconds: undefined, gres, name: path.basename(words[0])}),
+			...laterWords(later),
+			// Cancels a job that can never start, as in a pool. Not part of `laterWords`, because srun has no such option.
+			...(later.after === undefined ? [] : ['--kill-on-invalid-dep=yes']),
+			`--chdir=${directory}`,
+			`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,
+		],
+		{environment: submitEnvironment('sbatch', environment)},
+	);
+	const printed = await submitted.catch((error: unknown) => {
 		throw mayHaveReached(error) ? unsureSubmission(error) : error;
 	});
 	// With several clusters the output includes the cluster: 17;lab.

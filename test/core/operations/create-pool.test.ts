@@ -217,7 +217,7 @@ test('createPool with fewer GPUs ends a lease that was granted during the comman
 	expect(world.memory.state.gpus.size).toBe(0);
 });
 
-test('of a grant and a move of the pool at the same moment, the later one sees the earlier one', async () => {
+test('if a grant and a move of the pool happen at the same moment, the second commit sees the first', async () => {
 	const move = async (world: Pick<TestWorld, 'store' | 'host' | 'clock'>) => closePool(world, 'a file');
 	for (const first of ['grant', 'move'] as const) {
 		let isOther = false;

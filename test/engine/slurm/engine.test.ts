@@ -575,13 +575,13 @@ test('run on Slurm takes only a step of its own account, host and srun for its o
 test.each([
 	['sbatch: error: Batch job submission failed: Socket timed out on send/recv operation', true],
 	['sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)', false],
-])('run --detach on Slurm says if the job may have been submitted all the same: %s', async (said, mayHave) => {
+])('run --detach on Slurm says if Slurm may have taken the job: %s', async (said, mayHave) => {
 	writeFileSync(path.join(directory, 'sbatch'), `#!/bin/sh\necho '${said}' >&2\nexit 1\n`, {mode: 0o755});
 	const error = (await submitDetached({...asked, environment: process.env}, '/', {name: 'gpu', count: 1}).catch(
 		(error_: unknown) => error_,
 	)) as CanhazgpuError;
 	expect(error.code).toBe('store-unreachable');
-	expect(error.hint?.startsWith('The job may have been submitted all the same.')).toBe(mayHave);
+	expect(error.hint?.startsWith('Slurm may have taken the job.')).toBe(mayHave);
 });
 
 test('run --detach on Slurm refuses a command that is too long for one argument of sbatch', async () => {

@@ -182,7 +182,7 @@ describe('a process restores everything that it has read', () => {
 		expect(holdersOf(after)).toEqual([undefined, undefined, undefined, undefined]);
 	});
 
-	test('including notes about returned reservations whose owners were not told yet', async () => {
+	test('including notes about returned reservations that the owners have not received', async () => {
 		const world = await createTestWorld();
 		await makeRevision(world);
 		const disk = saved(world.memory);
