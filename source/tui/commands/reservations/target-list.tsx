@@ -9,6 +9,7 @@ import {partName} from '../../../format/instances.js';
 import {holderText} from '../../../format/owner.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
+import {counted} from '../../../format/text/numbers.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {storeNow} from '../../state/state.js';
 import {useMonitor, useStore} from '../../state/use-monitor.js';
@@ -98,16 +99,34 @@ export function TargetList({targets, leftOut}: Targets): ReactElement {
 	);
 }
 
+/** Number of other reservations that are shown with their commands, if the screen is high enough. */
+const mostOthers = 2;
+const rowsForOthers = 20;
+
 /** Names the user's other reservations on the same GPU, with the commands for them: a key acts on only one of several. */
 export function OtherReservations({
 	action,
 	...targets
-}: Targets & {readonly action: 'release' | 'extend'}): readonly ReactElement[] {
+}: Targets & {readonly action: 'release' | 'extend'}): ReactElement | undefined {
 	const {getState} = useStore();
-	return otherOwnParts(getState(), targets).map((part) => (
-		<Label key={part.lease.leaseId} tone="dim" wrap="wrap">
-			Also yours here: {partText(part)}. For it:{' '}
-			{shellCommand(commandOn(action, {targets: [part], namedLeaseId: part.lease.leaseId}))}
-		</Label>
-	));
+	const {rows} = useMonitor(({size}) => size);
+	const others = otherOwnParts(getState(), targets);
+	const shown = others.slice(0, rows < rowsForOthers ? 0 : mostOthers);
+	const hidden = others.length - shown.length;
+	return others.length === 0 ? undefined : (
+		<>
+			{shown.map((part) => (
+				<Label key={part.lease.leaseId} tone="dim" wrap="wrap">
+					Also yours here: {partText(part)}. For it:{' '}
+					{shellCommand(commandOn(action, {targets: [part], namedLeaseId: part.lease.leaseId}))}
+				</Label>
+			))}
+			{hidden === 0 ? undefined : (
+				<Label tone="dim">
+					{shown.length === 0 ? 'Also yours here: ' : 'and '}
+					{counted(hidden, 'more reservation')} (canhazgpu status --json shows the ids)
+				</Label>
+			)}
+		</>
+	);
 }

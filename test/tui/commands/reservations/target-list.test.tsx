@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {TargetList} from '../../../../source/tui/commands/reservations/target-list.js';
+import {OtherReservations, TargetList} from '../../../../source/tui/commands/reservations/target-list.js';
 import {drawn, lines} from '../../_drawn.js';
 import {stateOf} from '../../_harness.js';
 import {createBox, lease, run, sceneTime} from '../../_world.js';
@@ -47,5 +47,26 @@ test('TargetList groups GPUs by reservation, and lists GPUs that are left out', 
 test('TargetList on a low screen counts the groups that do not fit', () => {
 	expect(drawn(<TargetList targets={[part(0), part(4, job), part(5, limited)]} leftOut={[]} />, {state: low})).toBe(
 		lines('GPU 0  alice, MANUAL, held 5m, ends in 4h00m', 'and 2 GPUs more'),
+	);
+});
+
+test('OtherReservations shows commands for two other parts of a GPU, and counts the others', async () => {
+	const leases = [0, 1, 2, 3].map((number) =>
+		lease('alice', {mig: {uuid: `MIG-0-${number}`, number}, leaseId: `lease-${number}`}),
+	);
+	const split = await createBox(1);
+	await split.write({kind: 'shares', index: 0, shares: leases});
+	const others = (
+		<OtherReservations action="release" targets={[part(0, leases[0])]} leftOut={[]} namedLeaseId="lease-0" />
+	);
+	expect(drawn(others, {state: await stateOf(split, {columns: 100, rows: 24})})).toBe(
+		lines(
+			'Also yours here: MIG instance 0:1. For it: canhazgpu release --gpu-ids 0 --lease lease-1',
+			'Also yours here: MIG instance 0:2. For it: canhazgpu release --gpu-ids 0 --lease lease-2',
+			'and 1 more reservation (canhazgpu status --json shows the ids)',
+		),
+	);
+	expect(drawn(others, {state: await stateOf(split, {columns: 100, rows: 15})})).toBe(
+		'Also yours here: 3 more reservations (canhazgpu status --json shows the ids)',
 	);
 });
