@@ -59,18 +59,23 @@ export const missingParts = ({ids, instances}: NamedParts, holdings: readonly He
 });
 
 /** Returns `2 GPU(s): [0 1]` or `1 MIG instance(s): [2:0]`, or both joined. Lists each GPU once. */
-/** Returns `GPU 0`, `GPUs 0,1` or `MIG instances 0:1, 1:0`. */
-export const placesText = (parts: readonly HeldPart[]): string => {
-	const gpus = parts.filter(({lease}) => lease?.mig === undefined).map(({index}) => index);
-	const instances = instancesHeld(parts);
-	return [
-		...(gpus.length === 0 ? [] : [gpuList([...new Set(gpus)])]),
-		...(instances === undefined ? [] : [instancesText(instances)]),
-	].join(' and ');
-};
+/** Returns the GPUs that are held whole or as shares of memory, and not as MIG instances. */
+const gpusHeld = (holdings: readonly HeldPart[]): readonly number[] => [
+	...new Set(holdings.filter(({lease}) => lease?.mig === undefined).map(({index}) => index)),
+];
+
+/** Returns `GPUs 0,1`, `MIG instances 0:1, 1:0`, or both with `and` between them. */
+export const gpusAndInstances = (gpus: readonly number[], instances: readonly InstanceOfGpu[] = []): string =>
+	[...(gpus.length === 0 ? [] : [gpuList(gpus)]), ...(instances.length === 0 ? [] : [instancesText(instances)])].join(
+		' and ',
+	);
+
+/** Returns what is held, such as `GPU 0` or `MIG instances 0:1, 1:0`. */
+export const placesText = (holdings: readonly HeldPart[]): string =>
+	gpusAndInstances(gpusHeld(holdings), instancesHeld(holdings));
 
 export function partsOfHoldings(holdings: readonly HeldPart[]): string {
-	const gpus = [...new Set(holdings.filter(({lease}) => lease?.mig === undefined).map(({index}) => index))];
+	const gpus = gpusHeld(holdings);
 	const instances = instancesHeld(holdings);
 	return [
 		...(gpus.length === 0 ? [] : [partsText(gpus, undefined)]),

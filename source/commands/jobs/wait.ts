@@ -63,6 +63,7 @@ export async function awaitJobs(
 					);
 				}
 			} catch (error) {
+				// The wrappers may not reach the store either, so they get the full time again to restore lost records.
 				isLost(false);
 				if (!isTransient(error)) {
 					throw error;

@@ -5,7 +5,7 @@ import type {Need} from '../../core/model/types.js';
 import type {Grant} from '../../core/rules/request/request.js';
 import {settingText} from '../../core/rules/limits/limits.js';
 import {sizeText} from '../../core/rules/request/memory-size.js';
-import {instancesText, partsText} from '../instances.js';
+import {gpusAndInstances, partsText} from '../instances.js';
 import {longDuration} from '../text/durations.js';
 import {agentLimitText, overLimitText} from './over-limit.js';
 import {blockText} from './refusal.js';
@@ -59,10 +59,10 @@ export function undoneText({undone, refused, over}: Undone): UndoneText {
 	}
 
 	const whole = undone.filter(({instances}) => instances === undefined).flatMap((each) => each.gpus);
-	const places = [
-		...(whole.length === 0 ? [] : [gpuList(whole.toSorted((a, b) => a - b))]),
-		...(whole.length === gpus.length ? [] : [instancesText(undone.flatMap(({instances = []}) => instances))]),
-	];
-	const text = `reserved ${places.join(' and ')} again, until the same time as before`;
+	const places = gpusAndInstances(
+		whole.toSorted((a, b) => a - b),
+		undone.flatMap(({instances = []}) => instances),
+	);
+	const text = `reserved ${places} again, until the same time as before`;
 	return reasons === '' ? {text, done: 'all', gpus} : {text: `${text}, but ${reasons}`, done: 'some', gpus};
 }

@@ -206,10 +206,10 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 	const over = new AbortController();
 	const givenUp = new AbortController();
 	interruption.signal.addEventListener('abort', () => {
-		void createBackground(app.remark).attempt(async () => {
+		void (async () => {
 			await app.clock.sleep(lastTryMs, over.signal).catch(() => undefined);
 			givenUp.abort();
-		});
+		})();
 	});
 	let world: OpenWorld | undefined;
 	try {

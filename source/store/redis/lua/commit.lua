@@ -80,9 +80,6 @@ local most_keys = 4000
 
 -- Returns the values of the keys. A key that is absent or has another type has the value false.
 local function values_of(keys)
-  if #keys <= most_keys then
-    return redis.call('MGET', unpack(keys))
-  end
   local found = {}
   for first = 1, #keys, most_keys do
     local part = redis.call('MGET', unpack(keys, first, math.min(first + most_keys - 1, #keys)))
