@@ -1,5 +1,7 @@
 /** Calls of agents while the store cannot be reached. */
+import {spawn} from 'node:child_process';
 import {expect, onTestFinished, test} from 'vitest';
+import {starter, starterText} from '../_helpers/program/cli.js';
 import {freshRedisBox, holders, isAlive, peek} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
 import {slowTest} from '../_helpers/slow.js';
@@ -64,12 +66,19 @@ slowTest('the server of an agent ends with its client, even if Redis went down r
 	const box = await freshRedisBox(redis.port, 1);
 	const proxy = await openRequestProxy(redis.port);
 	onTestFinished(async () => proxy.close());
-	const agent = await connect({...box, environment: {...box.environment, CANHAZGPU_REDIS_PORT: String(proxy.port)}});
+	// Not a client of the SDK, because that client would kill the server.
+	const server = spawn(starter, [...starterText, 'mcp'], {
+		cwd: box.home,
+		env: {...box.environment, CANHAZGPU_REDIS_PORT: String(proxy.port)},
+		stdio: ['pipe', 'ignore', 'ignore'],
+	});
+	onTestFinished(() => {
+		server.kill('SIGKILL');
+	});
 	proxy.failAt('"lease_id"', {forMs: 120_000, isAnswered: true});
-	const answer = agent.call('gpu_reserve', {}).catch(() => 'no answer');
+	const call = {jsonrpc: '2.0', id: 1, method: 'tools/call', params: {name: 'gpu_reserve', arguments: {}}};
+	server.stdin.write(`${JSON.stringify(call)}\n`);
 	await eventually(async () => (await holders(box)) !== '0:-');
-	await agent.close();
-	await eventually(() => !isAlive(agent.pid), 25_000);
-	await answer;
-	await eventually(async () => (await box.run('status')).stdout !== '' && (await holders(box)) === '0:-');
+	server.stdin.end();
+	await eventually(() => server.exitCode === 0, 25_000);
 });
