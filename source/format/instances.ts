@@ -58,7 +58,6 @@ export const missingParts = ({ids, instances}: NamedParts, holdings: readonly He
 	instances: instances.filter((name) => holdings.every((holding) => !isInstance(holding, name))),
 });
 
-/** Returns `2 GPU(s): [0 1]` or `1 MIG instance(s): [2:0]`, or both joined. Lists each GPU once. */
 /** Returns the GPUs that are held whole or as shares of memory, and not as MIG instances. */
 const gpusHeld = (holdings: readonly HeldPart[]): readonly number[] => [
 	...new Set(holdings.filter(({lease}) => lease?.mig === undefined).map(({index}) => index)),
@@ -74,6 +73,7 @@ export const gpusAndInstances = (gpus: readonly number[], instances: readonly In
 export const placesText = (holdings: readonly HeldPart[]): string =>
 	gpusAndInstances(gpusHeld(holdings), instancesHeld(holdings));
 
+/** Returns `2 GPU(s): [0 1]` or `1 MIG instance(s): [2:0]`, or both joined. Lists each GPU once. */
 export function partsOfHoldings(holdings: readonly HeldPart[]): string {
 	const gpus = gpusHeld(holdings);
 	const instances = instancesHeld(holdings);

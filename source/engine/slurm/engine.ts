@@ -41,10 +41,10 @@ function progressOf(state: ClusterState, jobId: number, request: AcquireRequest)
 			};
 }
 
-/** Finds the job of a request. Returns `other` if the controller has lost the job and given its number to another job. */
 /** How long in ms to wait for a controller that does not answer right after a grant. */
 const longestOutageMs = 60_000;
 
+/** Finds the job of a request. Returns `other` if the controller has lost the job and given its number to another job. */
 type FindOwn = (state: ClusterState, jobId: number) => SlurmJob | 'other' | undefined;
 
 /** Finds the job of one request by its number and its time of submission, which distinguishes later jobs with the same number. */

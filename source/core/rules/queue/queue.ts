@@ -116,13 +116,13 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 	event: {kind: 'queue', gpus: [], user: ownerOf(entry)},
 });
 
-/** Plans that an entry leaves the queue and releases its GPUs. `context` names the account that removes it. A timeout is recorded as a refusal. */
 /** Returns the precondition that an entry is still as it was read. None for a value that is not a string, because it cannot be compared. */
 const expectEntry = (record: QueueRecord): readonly Expectation[] =>
 	record.kind === 'garbage' && record.raw === undefined
 		? []
 		: [{kind: 'entry', id: record.id, raw: record.kind === 'orphan' ? undefined : record.raw}];
 
+/** Plans that an entry leaves the queue and releases its GPUs. `context` names the account that removes it. A timeout is recorded as a refusal. */
 export function planLeave(
 	snapshot: Snapshot,
 	record: QueueRecord,
