@@ -10,7 +10,7 @@ import {flashMs, initialState, type Settings} from './state/state.js';
 import type {Flash} from './state/messages.js';
 import {startingWith} from './state/view/reduce.js';
 import {createStateStore} from './state/store.js';
-import {colorLevelIn, isInGnuScreen, type ColorLevel, createTerminalModes} from './terminal.js';
+import {colorLevelIn, createTerminalModes, fromTopLeft, isInGnuScreen, type ColorLevel} from './terminal.js';
 import {withTheme} from './theme.js';
 import {createMouseInput, mayHaveMouse} from './mouse/input.js';
 import type {MonitorOptions} from './ports.js';
@@ -135,6 +135,11 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 
 	const modes = createTerminalModes(write, options.refuseMessages);
 	modes.take();
+	if (stdin.isTTY) {
+		// Ink does this only after the first frame, so the terminal would show keys that are pressed earlier, and move the cursor.
+		stdin.setRawMode(true);
+	}
+
 	const instance = render(
 		<App
 			world={world}
@@ -150,7 +155,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			broken={broken}
 		/>,
 		{
-			stdout: withWrite(stdout, write),
+			stdout: withWrite(stdout, (frame, written) => write(fromTopLeft(frame), written)),
 			stdin: mouse?.stdin ?? stdin,
 			stderr,
 			// A screen reader continues from its position, so earlier lines must stay in the scrollback of the normal screen.

@@ -8,6 +8,13 @@ const wrapAgain = '\u{1B}[?7h';
 const takeMouse = '\u{1B}[?1000h\u{1B}[?1006h';
 const leaveMouse = '\u{1B}[?1006l\u{1B}[?1000l';
 
+const enterAlternateScreen = '\u{1B}[?1049h';
+const moveToTopLeft = '\u{1B}[H';
+
+/** Makes a frame of Ink begin at the top left. Ink enters the alternate screen without moving the cursor, and then draws from the cursor's column. */
+export const fromTopLeft = (frame: string): string =>
+	frame.replaceAll(enterAlternateScreen, (sequence) => sequence + moveToTopLeft);
+
 export type TerminalModes = {
 	/** Sets the modes that the monitor needs. Can be called again. */
 	readonly take: () => void;

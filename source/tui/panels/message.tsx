@@ -62,10 +62,14 @@ function Prompt({label, field, count, problem}: PromptProperties): ReactElement 
 	);
 }
 
+/** Returns for how many seconds the key `z` can still undo a release. 0 while a dialog is open, which would take the key. */
+const undoSeconds = ({undo, dialog, nowMs}: State): number =>
+	undo === undefined || dialog !== undefined ? 0 : Math.max(0, Math.ceil((undo.untilMs - nowMs) / 1000));
+
 /** Shows the hint `z Undo (8s)` for as long as a release can be undone. */
 function Undo(): ReactElement | undefined {
 	const {isLinear} = useSettings();
-	const seconds = useMonitor(({undo, nowMs}) => (undo === undefined ? 0 : Math.ceil((undo.untilMs - nowMs) / 1000)));
+	const seconds = useMonitor(undoSeconds);
 	// A screen reader would read a countdown aloud every second.
 	return seconds > 0 ? (
 		<Box flexShrink={0}>
@@ -87,7 +91,7 @@ const undoColumns = 14;
 
 function MessageText({level, text, command, next}: Message): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
-	const undoWidth = useMonitor(({undo}) => (undo === undefined ? 0 : undoColumns));
+	const undoWidth = useMonitor((state) => (undoSeconds(state) === 0 ? 0 : undoColumns));
 	const isBehindDialog = useMonitor(({dialog}) => dialog !== undefined);
 	const [word, tone] = words[level];
 	const isWide = (...shell: ReadonlyArray<string | undefined>): boolean => {

@@ -5,7 +5,7 @@ import {freeGpus, shownStateOf, type StatusRow} from '../../core/rules/pool/stat
 import {isMine} from '../state/gpus/row-state.js';
 import {rowsOf, type State} from '../state/state.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
-import {memoryLoad, type Load} from './shared/header-parts.js';
+import {memoryLoad, utilizationLoad, type Load} from './shared/header-parts.js';
 import {TotalsLine, type LoadChoice} from './shared/totals-line.js';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -13,7 +13,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 /** Returns the mean or total loads of the GPUs that have readings, from the most to the fewest that a screen shows. On wide screens, the bars are longer. */
 function loadChoices(gpus: readonly GpuReading[], columns: number): readonly LoadChoice[] {
 	const percents = gpus.flatMap(({utilizationPercent}) => utilizationPercent ?? []);
-	const mean = sum(percents) / percents.length / 100;
+	const mean = percents.length === 0 ? undefined : sum(percents) / percents.length / 100;
 	// Excludes GPUs whose total memory is unknown, so that the sum can be compared with the sum of totals.
 	const used = sum(
 		gpus.flatMap(({memoryUsedMiB = [], memoryTotalMiB = 0}) => (memoryTotalMiB > 0 ? memoryUsedMiB : [])),
@@ -25,16 +25,7 @@ function loadChoices(gpus: readonly GpuReading[], columns: number): readonly Loa
 	const isLimited = powers.every(({powerLimitWatts}) => powerLimitWatts !== undefined);
 	const limit = isLimited ? sum(gpus.map(({powerLimitWatts = 0}) => powerLimitWatts)) : 0;
 	const kilowatts = (some: number): string => (some / 1000).toFixed(1);
-	const util = (barWidth: number): Load | undefined =>
-		percents.length === 0
-			? undefined
-			: {
-					word: 'Util',
-					of: 'load',
-					share: mean,
-					text: `${Math.round(mean * 100)}%`.padStart(barWidth === 0 ? 0 : 4),
-					barWidth,
-				};
+	const util = (barWidth: number): Load | undefined => utilizationLoad(mean, barWidth);
 	const mem = (barWidth: number): Load | undefined => memoryLoad(used, total, barWidth);
 	const power = (barWidth: number): Load | undefined =>
 		powers.length === 0

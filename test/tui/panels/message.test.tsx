@@ -1,5 +1,7 @@
 import {expect, test} from 'vitest';
 import {MessageLine} from '../../../source/tui/panels/message.js';
+import {outputOf} from '../../../source/tui/state/command-line/state.js';
+import type {State} from '../../../source/tui/state/state.js';
 import {stateOf, textOf} from '../_harness.js';
 import {createBox} from '../_world.js';
 
@@ -26,4 +28,11 @@ test.each([
 			.trim()
 			.split(/ {2,}/v),
 	).toEqual(expected);
+});
+
+test('MessageLine offers the key z only while no dialog takes the key', async () => {
+	const shown = await stateOf(box, {columns: 100, rows: 24});
+	const undone: State = {...shown, undo: {released: [], untilMs: shown.nowMs + 8000}};
+	expect(textOf(undone, <MessageLine />).trim()).toBe('z Undo (8s)');
+	expect(textOf({...undone, dialog: outputOf('$ canhazgpu logs 3', [])}, <MessageLine />).trim()).toBe('');
 });

@@ -1,6 +1,7 @@
 /** The output to the terminal, byte by byte: frames that fit without flicker, in the requested characters and colors. */
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
 import {firstCase, slowTest} from '../../_helpers/slow.js';
@@ -158,4 +159,19 @@ test('without a terminal or with --once, top prints the status and exits', async
 	expect(await once.exit).toEqual({exitCode: 0, signal: undefined});
 	expect(once.rawSince(0)).not.toContain('\u{1B}[?1049h');
 	expect(once.screen().join('\n')).toContain('SIMULATED GPUs');
+});
+
+test('the first line is whole if the cursor was not at the left edge and keys were typed during the start', async () => {
+	const top = startTop(box, {shell: 'printf "starting... "; "$@"'});
+	const typing = setInterval(() => {
+		top.write('j');
+	}, 5);
+	const firstLine = /^ canhazgpu top {2}\S+ {2}8x\S*H100\S* {2}\[LIVE\] {2}SIMULATED {2}scan /v;
+	const opened = await top.waitFor(isShown(8));
+	clearInterval(typing);
+	expect(opened[0]).toMatch(firstLine);
+	const mark = top.mark();
+	top.write(keys.controlR);
+	await eventually(() => /␛\[\?1049h[\s\S]*LIVE/v.test(spelled(top.rawSince(mark))));
+	expect((await top.waitFor(isShown(8)))[0]).toMatch(firstLine);
 });

@@ -6,7 +6,7 @@ import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {FixedLabel, Label} from '../../widgets/label.js';
-import {Clock, EdgeLine, memoryLoad, PauseBadge, type Load} from '../shared/header-parts.js';
+import {Clock, EdgeLine, memoryLoad, PauseBadge, utilizationLoad, type Load} from '../shared/header-parts.js';
 import {TotalsLine} from '../shared/totals-line.js';
 
 function Hosts({columns}: {readonly columns: number}): ReactElement {
@@ -53,10 +53,7 @@ function Totals({columns}: {readonly columns: number}): ReactElement {
 		memoryTotalMiB: total,
 		...counts
 	} = useMonitor(hostTotals);
-	const util = (barWidth: number): Load | undefined =>
-		utilization === undefined
-			? undefined
-			: {word: 'Util', of: 'load', share: utilization, text: `${Math.round(utilization * 100)}%`, barWidth};
+	const util = (barWidth: number): Load | undefined => utilizationLoad(utilization, barWidth);
 	const mem = memoryLoad(used, total, 0);
 	const loads = [
 		{least: 110, loads: [util(12), mem]},

@@ -80,7 +80,7 @@ test.each([
 		120,
 		[
 			' canhazgpu top  5 hosts  2 answering  1 asked  2 not answering                                      rw  alice  14:32:07',
-			' Free 2  Mine 1  Others 1  of 4                                               Util ──────────── 0%  Mem 0/319G  Queue 2',
+			' Free 2  Mine 1  Others 1  of 4                                             Util ────────────   0%  Mem 0/319G  Queue 2',
 		],
 	],
 ] as const)('HostsHeader in %i columns', async (columns, expected) => {
@@ -91,7 +91,7 @@ test('HostsHeader leaves no word out for a screen reader', async () => {
 	expect(drawn(<HostsHeader />, {state: await hosts(60), frame: 'plain'})).toMatchInlineSnapshot(`
 		"canhazgpu top  5 hosts  2 answering  1 asked
 		2 not answering  rw  alice  14:32:07
-		Free 2  Mine 1  Others 1  of 4  Util ──────────── 0%
+		Free 2  Mine 1  Others 1  of 4  Util ────────────   0%
 		Mem 0/319G  Queue 2"
 	`);
 });
