@@ -16,6 +16,7 @@ import {groupId} from '../host/accounts/groups.js';
 import type {PoolLocation} from './contract.js';
 import type {Locations} from './locations.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
+import {shellCommand} from '../format/text/shell.js';
 import {isSameRecord, recordText, unrecordedPool, type Context} from './stores.js';
 
 type NewLocation = {
@@ -92,11 +93,7 @@ async function recordAgain(context: Context): Promise<Adjusted | undefined> {
 	}
 }
 
-/**
-Makes the existing pool in a file safe, records its location if the record is missing, and changes who can use it as `--group` says, without a look at
-the GPUs. Undefined if there is no such pool or nothing to change.
-*/
-export async function adjustPool(context: Context, isGroupAsked: boolean): Promise<Adjusted | undefined> {
+async function adjustEmbedded(context: Context, isGroupAsked: boolean): Promise<Adjusted | undefined> {
 	const {locations} = context;
 	const {asked, isRedisGiven, recorded} = locations.facts();
 	const directory = locations.sharedDirectory;
@@ -133,27 +130,50 @@ export async function adjustPool(context: Context, isGroupAsked: boolean): Promi
 	}
 }
 
+/** Returns the store in which `admin` creates the pool: the requested store, or else the current one, or else Redis. */
+const storeFor = ({asked, isRedisGiven, recorded}: StoreFacts): PoolRecord['store'] =>
+	asked ?? (isRedisGiven ? 'redis' : (recorded?.store ?? 'redis'));
+
+const groupNeedsEmbedded = (): CanhazgpuError =>
+	new CanhazgpuError(
+		'usage',
+		'--group works only for a pool without Redis, because Redis has its own users and passwords',
+		{hint: 'For example: sudo canhazgpu admin --store embedded --group NAME'},
+	);
+
+/**
+Makes the existing pool in a file safe, records its location if the record is missing, and changes who can use it as `--group` says, without a look at
+the GPUs. Undefined if there is no such pool or nothing to change. Throws if the caller cannot change who uses the pool.
+*/
+export async function adjustPool(context: Context, isGroupAsked: boolean): Promise<Adjusted | undefined> {
+	const adjusted = await adjustEmbedded(context, isGroupAsked);
+	if (adjusted === undefined && isGroupAsked) {
+		const facts = context.locations.facts();
+		if (storeFor(facts) === 'redis') {
+			throw groupNeedsEmbedded();
+		}
+
+		if (!context.locations.canMakeShared()) {
+			await refuseSecondPool(context, facts.recorded);
+		}
+	}
+
+	return adjusted;
+}
+
 const embeddedCommand = (config: Context['config']): string =>
-	[
-		'sudo canhazgpu admin --store embedded',
-		...(['gpus', 'provider'] as const).map((flag) => {
+	shellCommand([
+		...['sudo', 'canhazgpu', 'admin', '--store', 'embedded'],
+		...(['gpus', 'provider', 'group'] as const).flatMap((flag) => {
 			const value = config.isGiven(`admin.${flag}`) ? config.get(`admin.${flag}`) : undefined;
-			return value === undefined ? undefined : `--${flag} ${value}`;
+			return value === undefined ? [] : [`--${flag}`, String(value)];
 		}),
-	]
-		.filter((part) => part !== undefined)
-		.join(' ');
+	]);
 
 async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: StoreFacts): Promise<NewLocation> {
 	const {locations, config} = context;
 	if (config.isGiven('admin.group')) {
-		throw new CanhazgpuError(
-			'usage',
-			'--group works only for a pool without Redis, because Redis has its own users and passwords',
-			{
-				hint: 'For example: sudo canhazgpu admin --store embedded --group NAME',
-			},
-		);
+		throw groupNeedsEmbedded();
 	}
 
 	const isRecorded = asked === undefined && !isRedisGiven && recorded?.store === 'redis';
@@ -183,17 +203,30 @@ const existsElsewhere = (recorded: PoolRecord, remedy: string): CanhazgpuError =
 /** Throws `pool-exists` if this machine has a pool for everyone, because the GPUs of a private pool could then be granted twice. */
 async function refuseSecondPool(context: Context, recorded: PoolRecord | undefined): Promise<void> {
 	const found = recorded ?? (await unannouncedPool(context));
-	if (found !== undefined) {
-		throw existsElsewhere(found, 'To create another pool and redirect everyone to it: sudo canhazgpu admin --force');
+	if (found === undefined) {
+		return;
 	}
+
+	const command = embeddedCommand(context.config);
+	if (!isSameRecord(found, {store: 'embedded', directory: context.locations.sharedDirectory})) {
+		throw existsElsewhere(found, `To end all its reservations and redirect everyone to another pool: ${command} --force`);
+	}
+
+	throw new CanhazgpuError('pool-exists', `The pool in ${recordText(found)} belongs to another account`, {
+		hint: `Nothing was changed. ${
+			context.config.isGiven('admin.group')
+				? `To change who can use it: ${command}`
+				: `To replace it and end all its reservations: ${command} --force`
+		}`,
+	});
 }
 
-/** Chooses where `admin` creates the pool: the requested location, or else the current one, or else Redis. */
+/** Opens the place where `admin` creates the pool. */
 async function newLocation(context: Context): Promise<NewLocation> {
 	const {locations} = context;
 	const facts = locations.facts();
-	const {asked, isRedisGiven, recorded} = facts;
-	switch (asked ?? (isRedisGiven ? 'redis' : (recorded?.store ?? 'redis'))) {
+	const {recorded} = facts;
+	switch (storeFor(facts)) {
 		case 'embedded': {
 			if (locations.canMakeShared()) {
 				return openShared(context);

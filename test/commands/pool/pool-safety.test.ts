@@ -60,9 +60,16 @@ test.runIf(canBeOthers)('admin of an ordinary account makes no private pool if a
 		expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
 			exitCode: 1,
 			stdout: '',
-			stderr: `Error: This machine's GPU pool already exists elsewhere: in ${accounts.poolDirectory}\nNothing was changed. To create another pool and redirect everyone to it: sudo canhazgpu admin --force\n`,
+			stderr: `Error: The pool in ${accounts.poolDirectory} belongs to another account\nNothing was changed. To replace it and end all its reservations: sudo canhazgpu admin --store embedded --gpus 2 --provider fake --force\n`,
 		});
 	}
+
+	// Does not look for GPUs, of which there are none.
+	expect(await accounts.run(alice, 'admin --store embedded --group ALL')).toEqual({
+		exitCode: 1,
+		stdout: '',
+		stderr: `Error: The pool in ${accounts.poolDirectory} belongs to another account\nNothing was changed. To change who can use it: sudo canhazgpu admin --store embedded --group ALL\n`,
+	});
 
 	const files = readdirSync(accounts.homeOf(alice), {recursive: true, encoding: 'utf8'});
 	expect(files.filter((name) => name.endsWith('pool.sqlite'))).toEqual([]);
