@@ -83,6 +83,8 @@ export type Command = {
 	readonly examples: ReadonlyArray<readonly [command: string, what: string]>;
 	readonly flags: Flags;
 	readonly takesWords?: boolean;
+	/** Whether the command takes several words, as in `cancel 7 8`. Only the completion uses this. */
+	readonly takesSeveralWords?: boolean;
 	readonly words?: readonly string[] | KnownKind;
 	/** Whether the command takes another program's command line after `--`. */
 	readonly takesRest?: boolean;

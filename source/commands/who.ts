@@ -75,6 +75,7 @@ export const who: Command = {
 		'This command ends no processes and resets no GPUs.',
 	],
 	takesWords: true,
+	takesSeveralWords: true,
 	words: 'gpus',
 	async run(app, input) {
 		const ids = askedIds(input);

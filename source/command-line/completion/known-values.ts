@@ -109,6 +109,14 @@ function namedLimits(snapshot: Snapshot): readonly Candidate[] {
 	);
 }
 
+/** Returns the ids of jobs, each array before the first of its jobs. */
+const jobCandidates = (jobs: readonly JobRow[]): readonly Candidate[] =>
+	jobs.flatMap(({id, state, command, array}, index) => {
+		const isFirst = array !== undefined && jobs.findIndex((job) => job.array?.id === array.id) === index;
+		const candidate = {word: id, about: `${state}: ${command}`};
+		return isFirst ? [{word: String(array.id), about: `all jobs of the array: ${command}`}, candidate] : [candidate];
+	});
+
 const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, known: Known) => readonly Candidate[]>> =
 	{
 		gpus: (snapshot) =>
@@ -138,7 +146,7 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 					.map((held) => labelOf(held)),
 				...audit.filter(({account}) => account === requester.account).map(({label}) => label),
 			]),
-		jobs: (_, {jobs = []}) => jobs.map(({id, state, command}) => ({word: id, about: `${state}: ${command}`})),
+		jobs: (_, {jobs = []}) => jobCandidates(jobs),
 		leases: (snapshot, {requester}) => ownLeases(snapshot, requester),
 		'queue-entries': ({queue, now}, {requester}) =>
 			queue.flatMap((record) =>

@@ -34,14 +34,14 @@ const plain = (list: readonly string[]): readonly Candidate[] => list.map((word)
 
 type Walk = {
 	readonly flags: ReadonlySet<string>;
-	/** The number of words that are neither flags nor values of flags. */
-	readonly others: number;
+	/** The words that are neither flags nor values of flags. */
+	readonly others: readonly string[];
 	readonly wanting: Flag | undefined;
 };
 
 function walk(before: readonly string[], flags: Flags): Walk {
 	const seen = new Set<string>();
-	let others = 0;
+	const others: string[] = [];
 	let wanting: Flag | undefined;
 	for (const word of before) {
 		if (wanting !== undefined) {
@@ -54,7 +54,7 @@ function walk(before: readonly string[], flags: Flags): Walk {
 			seen.add(flag.name);
 			wanting = flag.value === undefined || flag.bare !== undefined || word.includes('=') ? undefined : flag;
 		} else if (!word.startsWith('-')) {
-			others++;
+			others.push(word);
 		}
 	}
 
@@ -163,7 +163,8 @@ async function commandWords(
 	{own, outer, word}: Position,
 	options: CompletionOptions,
 ): Promise<Completed> {
-	const flags: Flags = {...command.flags, ...options.globals};
+	// The command's own flags come first. A global flag of the same name, such as --config, is not offered.
+	const flags: Flags = {...command.flags, ...options.globals, ...command.flags};
 	const walked = walk(own, flags);
 	const others = [...outer, ...(walked.wanting === undefined ? own : own.slice(0, -1))];
 	const value = await valueDue(word, walked, flags, async (kind) => options.know(kind, command, others));
@@ -171,11 +172,14 @@ async function commandWords(
 		return value;
 	}
 
-	const first = command.words === undefined || walked.others > 0 ? [] : command.words;
+	const mayFollow = walked.others.length === 0 || command.takesSeveralWords === true;
+	const offered = command.words === undefined || !mayFollow ? [] : command.words;
+	const candidates =
+		typeof offered === 'string' ? listed(word, await options.know(offered, command, others)) : plain(offered);
 	// Global flags are rarely useful, so they are offered only after a dash is typed.
 	const named = word.startsWith('-') ? flags : command.flags;
 	return words([
-		...(typeof first === 'string' ? listed(word, await options.know(first, command, others)) : plain(first)),
+		...candidates.filter((candidate) => !walked.others.includes(candidate.word)),
 		...unused(named, walked.flags),
 		...(command.takesRest === true ? [{word: '--', about: 'the command to run comes next'}] : []),
 	]);

@@ -23,6 +23,7 @@ export const cancel: Command = {
 		'A running command and all processes that it has started get SIGTERM. Those that remain after 30 seconds get SIGKILL.',
 	],
 	takesWords: true,
+	takesSeveralWords: true,
 	words: 'jobs',
 	// A command that ignores SIGTERM is killed after 30 seconds.
 	secondsElsewhere: 60,

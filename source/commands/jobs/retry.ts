@@ -19,6 +19,7 @@ export const retry: Command = {
 	notes: ['The command starts in its original directory, with the environment variables of this shell.'],
 	flags: {on: onFlag},
 	takesWords: true,
+	takesSeveralWords: true,
 	words: 'jobs',
 	async run(app, input) {
 		const ids = jobIdsOf(input, 'retry');

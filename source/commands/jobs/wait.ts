@@ -131,6 +131,7 @@ export const wait: Command = {
 	],
 	flags: {on: onFlag},
 	takesWords: true,
+	takesSeveralWords: true,
 	words: 'jobs',
 	secondsElsewhere: 'unlimited',
 	async run(app, input) {

@@ -124,7 +124,13 @@ slowTest("--complete offers the ids of the user's own jobs", async () => {
 	await box.run('run --detach --begin 1h -- echo later');
 	expect((await answer('zsh', 'cancel', '')).slice(0, 2)).toEqual(['words', '1\tpending: echo later']);
 	expect(await answer('bash', 'run', '--after', '')).toEqual(['words', '1']);
-	await box.run('cancel 1');
+	await box.run('run --detach --begin 1h --array 0-1 -- echo each');
+	const jobs = ['1', '2', '2_0', '2_1'];
+	expect((await answer('bash', 'cancel', '')).slice(0, 5)).toEqual(['words', ...jobs]);
+	// Several jobs can be cancelled at once, but the output of only one can be shown.
+	expect((await answer('bash', 'cancel', '2_0', '')).slice(0, 4)).toEqual(['words', '1', '2', '2_1']);
+	expect(await answer('bash', 'logs', '2_0', '')).not.toContain('1');
+	await box.run('cancel 1 2');
 });
 
 slowTest("--complete queue --leave offers the user's own queue entries", async () => {
@@ -324,4 +330,8 @@ test.each([
 	expect(candidatesOf('labels', known)).toEqual([]);
 	expect(candidatesOf('hosts', known)).toEqual([]);
 	expect(candidatesOf('users', known)).toEqual([{word: 'alice', about: undefined}]);
+});
+
+test('--complete mcp --config offers clients, not files', async () => {
+	expect(await answer('bash', 'mcp', '--config', 'cl')).toContain('claude');
 });
