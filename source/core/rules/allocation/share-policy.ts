@@ -1,7 +1,8 @@
-import {CanhazgpuError} from '../../../errors.js';
+import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {Need, Snapshot} from '../../model/types.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from '../policy/policy.js';
 import type {Wanted} from '../request/request.js';
+import {needText} from './impossible.js';
 import type {Eligibility} from './need.js';
 import type {ShareLimits} from './gpu-candidate.js';
 
@@ -42,17 +43,17 @@ export function withinSharePolicy(
 		return eligibility;
 	}
 
-	const {count, ids} = wanted;
+	const {count, ids, need} = wanted;
+	const refusal = (problem: string): CanhazgpuError =>
+		new CanhazgpuError('impossible', problem, {
+			hint: `GPUs that can be shared: ${allowed.join(', ')}. An administrator can change that: canhazgpu admin --set share.gpus=all`,
+		});
 	const outside = ids?.filter((id) => !allowed.includes(id)) ?? [];
 	if (outside.length > 0 || (ids === undefined && allowed.length < count)) {
-		throw new CanhazgpuError(
-			'impossible',
+		throw refusal(
 			outside.length > 0
 				? `GPU ${outside.join(', ')} cannot be shared in this pool`
 				: `Cannot share ${count} GPUs: only ${allowed.length} can be shared in this pool`,
-			{
-				hint: `GPUs that can be shared: ${allowed.join(', ')}. An administrator can change that: canhazgpu admin --set share.gpus=all`,
-			},
 		);
 	}
 
@@ -62,11 +63,17 @@ export function withinSharePolicy(
 	);
 	const groups = within.filter((group) => group.length >= count);
 	const unknown = new Map([...eligibility.unknown].filter(([index]) => allowed.includes(index)));
-	return {
-		...eligibility,
-		groups,
-		...(groups.length === 0 && {tooSmall: within}),
-		unknown,
-		isPossible: groups.length > 0 || (eligibility.isPossible && unknown.size > 0),
-	};
+	const isPossible = groups.length > 0 || (eligibility.isPossible && unknown.size > 0);
+	if (eligibility.isPossible && !isPossible) {
+		// Only the policy is in the way. Without this error, the caller would list GPUs that meet the need but cannot be shared.
+		const words = cutShort(needText(need));
+		const most = Math.max(0, ...within.map((group) => group.length));
+		throw refusal(
+			most === 0
+				? `No GPU${words} can be shared in this pool`
+				: `Cannot share ${count} GPUs${words}: only ${most} can be shared in this pool`,
+		);
+	}
+
+	return {...eligibility, groups, ...(groups.length === 0 && {tooSmall: within}), unknown, isPossible};
 }
