@@ -3,7 +3,7 @@ import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
 import {idleRulesOf} from '../policy/idle-rules.js';
-import {policyDoubtOf, policyRows, unreadablePolicy, type StoredPolicy} from '../policy/policy.js';
+import {policyDoubtOf, policyRows, policyValue, unreadablePolicy, type StoredPolicy} from '../policy/policy.js';
 import {judgeUsage, wordsOnce} from '../usage/gpu-usage.js';
 
 export type Finding = {
@@ -153,6 +153,9 @@ export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding
 
 	const set = policyRows(snapshot).filter(({setting, fallback}) => setting !== undefined && fallback !== undefined);
 	const holding = set.filter(({problem}) => problem === undefined).map(({key, value}) => `${key}=${value}`);
+	// `admin --force` keeps the policy, also for a pool with fewer GPUs.
+	const sharable = policyValue(snapshot, 'share.gpus');
+	const missing = sharable === 'all' ? [] : sharable.filter((id) => id >= snapshot.gpus.length);
 	return [
 		...when(holding.length > 0, 'pool', 'ok', `policy: ${holding.join(', ')}`),
 		...set.flatMap(({key, problem, effect}) =>
@@ -163,6 +166,13 @@ export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding
 				`The key ${key} of the policy cannot be read: ${problem}. Meanwhile: ${effect}`,
 				`Set it again, or: canhazgpu admin --unset ${key}`,
 			),
+		),
+		...when(
+			missing.length > 0,
+			'pool',
+			'warning',
+			`The policy allows sharing of GPUs that the pool does not have: ${missing.join(', ')}`,
+			'Set share.gpus again, or allow sharing of all GPUs: canhazgpu admin --unset share.gpus',
 		),
 	];
 };

@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {
 	judgeClock,
+	judgePolicy,
 	judgeRecords,
 	judgeScan,
 	judgeStore,
@@ -113,4 +114,14 @@ test('doctor reports only the failure if the GPU scan failed', () => {
 	expect(judgeScan(observationOf([], {failure}), pool)).toEqual([
 		{check: 'provider', level: 'error', words: failure.message, fix: failure.hint},
 	]);
+});
+
+test.each([
+	['0,1', []],
+	['1,2,3', ['The policy allows sharing of GPUs that the pool does not have: 2, 3']],
+	['all', []],
+])('doctor checks that the pool has the GPUs of share.gpus=%s', (value, expected) => {
+	const policy = new Map([['share.gpus', {value, since: 1}]]);
+	const records = [0, 1].map((index) => ({kind: 'free', index, raw: undefined}) as const);
+	expect(problems(judgePolicy(snapshotWith({policy, gpus: records}), 'redis-cli'))).toEqual(expected);
 });
