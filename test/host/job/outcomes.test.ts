@@ -104,7 +104,7 @@ test('a full output pipe never makes a write of the job fail', async () => {
 		'writer.sh': 'trap "head -c 300000 /dev/zero & echo \\$! >pid; wait; exit" INT; while :; do sleep 0.01; done\n',
 	});
 	const reader = '(until [ -e "$STOP" ]; do sleep 0.01; done; wc -c)';
-	const child = stage.script(`chg timeout 0.2 grace 20 -- sh ./writer.sh 2>&1 | ${reader}`);
+	const child = stage.script(`chg timeout 3 grace 20 -- sh ./writer.sh 2>&1 | ${reader}`);
 	const counted = text(child.stdout);
 	await stage.when('timeout');
 	await vi.waitFor(

@@ -31,7 +31,7 @@ test('the time limit interrupts the job and ends the grace period as soon as the
 
 test('a job that exits with 0 when the time limit interrupts it counts as timed out', async () => {
 	const stage = await createStage({job: '#!/bin/sh\ntrap "exit 0" INT\nwhile :; do sleep 0.01; done\n'});
-	const {exitCode, stderr} = await stage.run(['timeout', '0.2', '--', './job']);
+	const {exitCode, stderr} = await stage.run(['timeout', '3', '--', './job']);
 	expect(exitCode).toBe(124);
 	expect(stderr).toBe('chg: time is up\nchg: released\n');
 	expect(await stage.when('ended')).toEqual({event: 'ended', end: {exitCode: 124, reason: 'timeout', left: []}});
@@ -97,7 +97,7 @@ test('the time limit kills processes that start during the grace period', async 
 	const stage = await createStage({
 		'job.sh': String.raw`trap "setsid sleep 600 & echo \$! >>pids" INT; while :; do sleep 0.01; done`,
 	});
-	const exit = once(stage.spawn(['timeout', '0.3', 'grace', '0.5', '--', 'sh', './job.sh']), 'exit');
+	const exit = once(stage.spawn(['timeout', '3', 'grace', '3', '--', 'sh', './job.sh']), 'exit');
 	expect(await exit).toEqual([124, null]);
 	expect(stage.lines('pids')).toHaveLength(1);
 	expect(liveness(pidsIn(stage.lines('pids')))).toEqual(['dead']);
@@ -118,7 +118,9 @@ test('the time limit ends a job that keeps starting processes', async () => {
 
 test('the time limit sends no signal to processes of the same process group outside the job', async () => {
 	const stage = await createStage();
-	const child = stage.script('./counter.mjs & chg timeout 0.2 -- sleep 600; kill -USR2 $!; wait; exit 0');
+	const child = stage.script(
+		'./counter.mjs & until [ -s "$SIGNALS" ]; do sleep 0.01; done; chg timeout 0.2 -- sleep 600; kill -USR2 $!; wait; exit 0',
+	);
 	const exit = once(child, 'exit');
 	await stage.counted('USR2');
 	stage.stop();
@@ -127,7 +129,7 @@ test('the time limit sends no signal to processes of the same process group outs
 
 test('the time limit resumes a stopped job in order to end it', async () => {
 	const stage = await createStage({'job.sh': String.raw`sh -c "echo \$\$ >pids; kill -STOP \$\$" & kill -STOP $$`});
-	const exit = once(stage.spawn(['timeout', '0.5', '--', 'sh', './job.sh']), 'exit');
+	const exit = once(stage.spawn(['timeout', '3', '--', 'sh', './job.sh']), 'exit');
 	const {job} = await stage.started();
 	await becomes('stopped', job);
 	const {value, ms} = await timed(exit);
@@ -140,7 +142,7 @@ test('time during which Ctrl-Z stops the job counts toward the time limit', asyn
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
-	terminal.type('chg timeout 0.5 -- sleep 600\r');
+	terminal.type('chg timeout 3 -- sleep 600\r');
 	const {wrapper, job} = await stage.started();
 	const startedAt = performance.now();
 	terminal.type('\u{1A}');
@@ -148,7 +150,7 @@ test('time during which Ctrl-Z stops the job counts toward the time limit', asyn
 	await terminal.shows('shell> ');
 	// The shell waits only for the wrapper.
 	await becomes('stopped', {pid: wrapper}, job);
-	await vi.waitUntil(() => performance.now() > startedAt + 600, {timeout: patienceMs});
+	await vi.waitUntil(() => performance.now() > startedAt + 3100, {timeout: patienceMs});
 	expect(stage.reports()).toHaveLength(1);
 	terminal.type('fg\r');
 	await stage.when('timeout');
@@ -169,7 +171,7 @@ test('endChild interrupts a job whose processes cannot be inspected, and kills i
 	});
 	const said = text(child.stdout);
 	await once(child.stdout, 'data');
-	await endChild(child, once(child, 'exit'), {request: 'SIGINT', graceSeconds: 0.3});
+	await endChild(child, once(child, 'exit'), {request: 'SIGINT', graceSeconds: 3});
 	expect(child.signalCode).toBe('SIGKILL');
 	expect(await said).toBe('ready\nheard\n');
 });
