@@ -46,13 +46,16 @@ test('the Redis store accepts any answer of a fake server or fails with a clear 
 			let store: Store | undefined;
 			try {
 				store = await openRedisStore({host: '127.0.0.1', port: redis.port, db: 0, keepReconnecting: false});
-				// An endless cursor or history is a valid answer, so the test does not wait for its end.
+				const working = work(store);
+				// An endless cursor or history is a valid answer. Only closing the store ends such an operation.
 				await Promise.race([
-					work(store),
+					working,
 					new Promise((resolve) => {
 						setTimeout(resolve, 300);
 					}),
 				]);
+				await store.close();
+				await working;
 			} catch (error) {
 				expect(error).toBeInstanceOf(CanhazgpuError);
 				expect((error as CanhazgpuError).exitCode).toBe(4);
