@@ -92,7 +92,7 @@ describe.skipIf(!canMount)('a pool on a disk', () => {
 		const ran = await wrapper.ended;
 		expect(ran).toMatchObject({exitCode: 143});
 		expect(ran.stderr).toMatch(
-			/^canhazgpu: the GPUs could not be released\. Once the store can be written again, .*the disk is full\n$/v,
+			/^canhazgpu: the GPUs could not be released\. They will be .*\. The reason: .*the disk is full\n$/v,
 		);
 		ballast.free();
 		await box.run('status');
