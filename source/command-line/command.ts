@@ -23,7 +23,10 @@ export type KnownKind =
 	/** Ids of reservations that the user can change. */
 	| 'leases'
 	| 'queue-entries'
-	| 'jobs';
+	/** Jobs and arrays of jobs. */
+	| 'jobs'
+	/** Jobs, each of which has its own output. */
+	| 'single-jobs';
 
 /** A flag. Its key in {@link Flags} is its long name. `shortFlag`, `aliases` and `isMultiple` are called the same in meow, the parser. */
 export type Flag = {

@@ -76,12 +76,13 @@ test('the keys x and e on a GPU with two own MIG instances name the instance, an
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/0 +Mine/v);
 	await session.press('e');
+	await session.shows('Extend MIG instance 0:0');
 	await session.shows('MIG instance 0:0, alice, MANUAL');
 	await session.shows('$ canhazgpu extend --gpu-ids 0 --lease lease-0 --duration 1h');
 	await session.shows('Also yours here: MIG instance 0:1. For it: canhazgpu extend --gpu-ids 0 --lease');
 	await session.shows('lease-1');
 	await session.press(keys.escape, 'x');
-	await session.shows('Release GPU 0 now?');
+	await session.shows('Release MIG instance 0:0 now?');
 	await session.shows('lease-1');
 	await session.press('y');
 	await session.shows('released MIG instance 0:0');

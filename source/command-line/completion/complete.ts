@@ -11,7 +11,7 @@ import {completeWords, type Candidate} from './words.js';
 const patienceMs = 1000;
 
 async function known(kind: KnownKind, command: Command, words: readonly string[]): Promise<readonly Candidate[]> {
-	const [{parseInput}, {loadConfig}, {candidatesOf}] = await Promise.all([
+	const [{parseInput}, {loadConfig}, {candidatesOf, isAboutJobs}] = await Promise.all([
 		import('../parse.js'),
 		import('../../config/config.js'),
 		import('./known-values.js'),
@@ -34,7 +34,7 @@ async function known(kind: KnownKind, command: Command, words: readonly string[]
 	const {readPool} = await import('../../app/complete.js');
 	const reading = readPool(config, {
 		wantsEvents: kind === 'users' || kind === 'labels',
-		wantsJobs: kind === 'jobs',
+		wantsJobs: isAboutJobs(kind),
 		wantsReadings: kind === 'parts' || kind === 'mig-profiles',
 	});
 	const pool = await Promise.race([reading, sleep(patienceMs, undefined)]);

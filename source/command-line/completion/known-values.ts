@@ -109,12 +109,19 @@ function namedLimits(snapshot: Snapshot): readonly Candidate[] {
 	);
 }
 
-/** Returns the ids of jobs, each array before the first of its jobs. */
-const jobCandidates = (jobs: readonly JobRow[]): readonly Candidate[] =>
-	jobs.flatMap(({id, state, command, array}, index) => {
-		const isFirst = array !== undefined && jobs.findIndex((job) => job.array?.id === array.id) === index;
-		const candidate = {word: id, about: `${state}: ${command}`};
-		return isFirst ? [{word: String(array.id), about: `all jobs of the array: ${command}`}, candidate] : [candidate];
+/** Whether the candidates of a kind depend on the stored jobs. */
+export const isAboutJobs = (kind: KnownKind): boolean => kind === 'jobs' || kind === 'single-jobs';
+
+const aboutJob = ({id, state, command}: JobRow): Candidate => ({word: id, about: `${state}: ${command}`});
+
+/** Returns the ids of jobs and arrays, each array before the first of its jobs. */
+const jobsAndArrays = (jobs: readonly JobRow[]): readonly Candidate[] =>
+	jobs.flatMap((job, index) => {
+		const {array, command} = job;
+		const isFirst = array !== undefined && jobs.findIndex((other) => other.array?.id === array.id) === index;
+		return isFirst
+			? [{word: String(array.id), about: `all jobs of the array: ${command}`}, aboutJob(job)]
+			: [aboutJob(job)];
 	});
 
 const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, known: Known) => readonly Candidate[]>> =
@@ -146,7 +153,8 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 					.map((held) => labelOf(held)),
 				...audit.filter(({account}) => account === requester.account).map(({label}) => label),
 			]),
-		jobs: (_, {jobs = []}) => jobCandidates(jobs),
+		jobs: (_, {jobs = []}) => jobsAndArrays(jobs),
+		'single-jobs': (_, {jobs = []}) => jobs.map((job) => aboutJob(job)),
 		leases: (snapshot, {requester}) => ownLeases(snapshot, requester),
 		'queue-entries': ({queue, now}, {requester}) =>
 			queue.flatMap((record) =>

@@ -141,7 +141,7 @@ export const logs: Command = {
 		on: onFlag,
 	},
 	takesWords: true,
-	words: 'jobs',
+	words: 'single-jobs',
 	secondsElsewhere: 'unlimited',
 	async run(app, input) {
 		const id = jobIdOfInput(input, 'logs');

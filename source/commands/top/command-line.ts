@@ -8,7 +8,7 @@ import {themeNames, usualScanIntervals} from '../../format/monitor-settings.js';
 import type {CommandLine, LineOptions, LiveOutput} from '../../tui/ports.js';
 import type {Command, Grammar, Input} from '../../command-line/command.js';
 import type {JobRow} from '../../core/rules/jobs/rows.js';
-import {candidatesOf} from '../../command-line/completion/known-values.js';
+import {candidatesOf, isAboutJobs} from '../../command-line/completion/known-values.js';
 import {completeWords} from '../../command-line/completion/words.js';
 import {globalFlags} from '../../command-line/flags.js';
 import {listJobs} from '../jobs/list-jobs.js';
@@ -239,7 +239,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts, logOf
 						...seen,
 						requester,
 						hosts: hosts.names,
-						jobs: kind === 'jobs' ? await ownJobs(world, requester.account) : [],
+						jobs: isAboutJobs(kind) ? await ownJobs(world, requester.account) : [],
 					}),
 			}),
 		);

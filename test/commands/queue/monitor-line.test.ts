@@ -263,11 +263,13 @@ test('the command line of the monitor completes the ids of own jobs after cancel
 	await submit(account, [0, 5]);
 	const complete = async (typed: string) =>
 		(await line.complete(typed, {snapshot: await readCurrent(world), audit: []})).candidates;
-	expect(await complete('cancel ')).toEqual(['1', '3_0', '3_5']);
-	expect(await complete('cancel 3')).toEqual(['3_0', '3_5']);
-	expect(await complete('cancel 1,3')).toEqual(['1,3_0', '1,3_5']);
+	expect(await complete('cancel ')).toEqual(['1', '3', '3_0', '3_5']);
+	expect(await complete('cancel 3')).toEqual(['3', '3_0', '3_5']);
+	expect(await complete('cancel 1,3')).toEqual(['1,3', '1,3_0', '1,3_5']);
+	expect(await complete('cancel 1 3')).toEqual(['3', '3_0', '3_5']);
 	expect(await complete('retry 1')).toEqual(['1']);
-	expect(await complete('logs 3_5')).toEqual(['3_5']);
+	// An array has no output of its own.
+	expect(await complete('logs 3')).toEqual(['3_0', '3_5']);
 	expect(await complete('cancel 2')).toEqual([]);
 });
 

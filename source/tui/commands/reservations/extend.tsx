@@ -8,7 +8,7 @@ import {formOf, type Form} from '../../state/dialogs.js';
 import {secondsOf, valueOf} from '../../state/form.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from '../reasons.js';
 import {defineCommand, failed} from '../command.js';
-import {commandOn, outcomeOfTargets, reasonAgainstTargets, targetNames, targetsOf, type Targets} from './targets.js';
+import {commandOn, outcomeOfTargets, reasonAgainstTargets, targetPlaces, targetsOf, type Targets} from './targets.js';
 import {OtherReservations, TargetList} from './target-list.js';
 
 export const extend = defineCommand<Form<Targets>>({
@@ -47,7 +47,7 @@ export const extend = defineCommand<Form<Targets>>({
 	},
 	submitWord: () => 'Extend',
 	Dialog: ({dialog}) => (
-		<FormDialog form={dialog} title={`Extend ${targetNames(dialog.targets)}`}>
+		<FormDialog form={dialog} title={`Extend ${targetPlaces(dialog.targets)}`}>
 			<TargetList {...dialog} />
 			<OtherReservations action="extend" {...dialog} />
 		</FormDialog>

@@ -17,7 +17,7 @@ import {
 	otherGpusOf,
 	outcomeOfTargets,
 	reasonAgainstTargets,
-	targetNames,
+	targetPlaces,
 	targetsOf,
 	type Targets,
 } from './targets.js';
@@ -34,8 +34,8 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 	}
 
 	return jobs.length === 1
-		? `The job on ${targetNames(jobs)} keeps running; others may get its GPU. No undo.`
-		: `The jobs on ${targetNames(jobs)} keep running; others may get their GPUs. No undo.`;
+		? `The job on ${targetPlaces(jobs)} keeps running; others may get its GPU. No undo.`
+		: `The jobs on ${targetPlaces(jobs)} keep running; others may get their GPUs. No undo.`;
 }
 
 const slurmWarning = ({targets}: Targets): string =>
@@ -67,7 +67,7 @@ function Rest({
 function ReleaseDialog({dialog}: {readonly dialog: Confirmation<Targets>}): ReactElement {
 	const {engine} = useSettings();
 	const {getState} = useStore();
-	const names = targetNames(dialog.targets);
+	const names = targetPlaces(dialog.targets);
 	return (
 		<Confirm
 			title={`Release ${names}`}

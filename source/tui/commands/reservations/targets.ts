@@ -160,6 +160,10 @@ export const targetNames = (targets: readonly HeldPart[]): string =>
 		mostNamed,
 	);
 
+/** Returns what a command changes: `GPU 3`, `MIG instance 1:0` or `12 GPUs`. */
+export const targetPlaces = (targets: readonly HeldPart[]): string =>
+	targets.length > mostNamed ? targetNames(targets) : placesText(targets);
+
 export const commandOn = (
 	action: LeaseAction,
 	{targets, namedLeaseId}: Pick<Targets, 'targets' | 'namedLeaseId'>,
