@@ -13,10 +13,10 @@ import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError, hasCode, messageOf} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
+import {shellCommand} from '../format/text/shell.js';
 import type {PoolLocation} from './contract.js';
 import type {Locations} from './locations.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
-import {shellCommand} from '../format/text/shell.js';
 import {isSameRecord, recordText, unrecordedPool, type Context} from './stores.js';
 
 type NewLocation = {
@@ -212,7 +212,7 @@ async function refuseSecondPool(context: Context, recorded: PoolRecord | undefin
 		throw existsElsewhere(found, `To end all its reservations and redirect everyone to another pool: ${command} --force`);
 	}
 
-	throw new CanhazgpuError('pool-exists', `The pool in ${recordText(found)} belongs to another account`, {
+	throw new CanhazgpuError('pool-exists', `This account cannot change the pool in ${recordText(found)}`, {
 		hint: `Nothing was changed. ${
 			context.config.isGiven('admin.group')
 				? `To change who can use it: ${command}`

@@ -60,7 +60,7 @@ test.runIf(canBeOthers)('admin of an ordinary account makes no private pool if a
 		expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
 			exitCode: 1,
 			stdout: '',
-			stderr: `Error: The pool in ${accounts.poolDirectory} belongs to another account\nNothing was changed. To replace it and end all its reservations: sudo canhazgpu admin --store embedded --gpus 2 --provider fake --force\n`,
+			stderr: `Error: This account cannot change the pool in ${accounts.poolDirectory}\nNothing was changed. To replace it and end all its reservations: sudo canhazgpu admin --store embedded --gpus 2 --provider fake --force\n`,
 		});
 	}
 
@@ -68,7 +68,7 @@ test.runIf(canBeOthers)('admin of an ordinary account makes no private pool if a
 	expect(await accounts.run(alice, 'admin --store embedded --group ALL')).toEqual({
 		exitCode: 1,
 		stdout: '',
-		stderr: `Error: The pool in ${accounts.poolDirectory} belongs to another account\nNothing was changed. To change who can use it: sudo canhazgpu admin --store embedded --group ALL\n`,
+		stderr: `Error: This account cannot change the pool in ${accounts.poolDirectory}\nNothing was changed. To change who can use it: sudo canhazgpu admin --store embedded --group ALL\n`,
 	});
 
 	const files = readdirSync(accounts.homeOf(alice), {recursive: true, encoding: 'utf8'});

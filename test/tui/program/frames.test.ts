@@ -161,11 +161,14 @@ test('without a terminal or with --once, top prints the status and exits', async
 	expect(once.screen().join('\n')).toContain('SIMULATED GPUs');
 });
 
-test('the first line is whole if the cursor was not at the left edge and keys were typed during the start', async () => {
+test('the first line is whole if the cursor was not at the left edge and keys were typed during the start', async (context) => {
 	const top = startTop(box, {shell: 'printf "starting... "; "$@"'});
 	const typing = setInterval(() => {
 		top.write('j');
 	}, 5);
+	context.onTestFinished(() => {
+		clearInterval(typing);
+	});
 	const firstLine = /^ canhazgpu top {2}\S+ {2}8x\S*H100\S* {2}\[LIVE\] {2}SIMULATED {2}scan /v;
 	const opened = await top.waitFor(isShown(8));
 	clearInterval(typing);

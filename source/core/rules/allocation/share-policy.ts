@@ -70,7 +70,7 @@ export function withinSharePolicy(
 		const most = Math.max(0, ...within.map((group) => group.length));
 		throw refusal(
 			most === 0
-				? `No GPU${words} can be shared in this pool`
+				? `This pool shares no GPU${words}`
 				: `Cannot share ${count} GPUs${words}: only ${most} can be shared in this pool`,
 		);
 	}

@@ -148,7 +148,6 @@ export function TotalLoad(load: Load): ReactElement {
 	);
 }
 
-/** Returns the memory of all GPUs as a load. Returns undefined if no GPU reports its memory. */
 /** Returns the mean load of GPUs, from 0 to 1, as a part of the totals. With a bar, its text has a constant width, so that the bar does not move. */
 export const utilizationLoad = (share: number | undefined, barWidth: number): Load | undefined =>
 	share === undefined
@@ -161,6 +160,7 @@ export const utilizationLoad = (share: number | undefined, barWidth: number): Lo
 				barWidth,
 			};
 
+/** Returns the memory of all GPUs as a load. Returns undefined if no GPU reports its memory. */
 export const memoryLoad = (usedMiB: number, totalMiB: number, barWidth: number): Load | undefined =>
 	totalMiB === 0
 		? undefined

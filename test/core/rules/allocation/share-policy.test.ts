@@ -28,7 +28,7 @@ test.each([
 	[
 		{shareMiB: 8192, models: [mixedBox.at(-1)!.name!]},
 		1,
-		/^No GPU of model .* with room for a share of 8G can be shared in this pool$/v,
+		/^This pool shares no GPU of model .* with room for a share of 8G$/v,
 	],
 	[{shareMiB: 8192}, 3, /^Cannot share 3 GPUs: only 2 can be shared in this pool$/v],
 ])('withinSharePolicy names the policy if only the policy prevents %j of %i GPUs', (need, count, message) => {
