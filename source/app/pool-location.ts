@@ -163,7 +163,11 @@ export async function adjustPool(context: Context, isGroupAsked: boolean): Promi
 
 const embeddedCommand = (config: Context['config']): string =>
 	shellCommand([
-		...['sudo', 'canhazgpu', 'admin', '--store', 'embedded'],
+		'sudo',
+		'canhazgpu',
+		'admin',
+		'--store',
+		'embedded',
 		...(['gpus', 'provider', 'group'] as const).flatMap((flag) => {
 			const value = config.isGiven(`admin.${flag}`) ? config.get(`admin.${flag}`) : undefined;
 			return value === undefined ? [] : [`--${flag}`, String(value)];
@@ -209,7 +213,10 @@ async function refuseSecondPool(context: Context, recorded: PoolRecord | undefin
 
 	const command = embeddedCommand(context.config);
 	if (!isSameRecord(found, {store: 'embedded', directory: context.locations.sharedDirectory})) {
-		throw existsElsewhere(found, `To end all its reservations and redirect everyone to another pool: ${command} --force`);
+		throw existsElsewhere(
+			found,
+			`To end all its reservations and redirect everyone to another pool: ${command} --force`,
+		);
 	}
 
 	throw new CanhazgpuError('pool-exists', `This account cannot change the pool in ${recordText(found)}`, {

@@ -225,7 +225,6 @@ describe('wrong input on the command line', () => {
 				['admin --provider intel', 2, '--provider must be one of nvidia, amd, fake, not "intel"'],
 				['admin --provider nvidia', 1, 'nvidia-smi was not found.'],
 				['admin --store redis --gpus 2 --provider fake --group x', 2, '--group works only for a pool without Redis'],
-				['admin --store redis --group x', 2, '--group works only for a pool without Redis'],
 				['admin --store', 2, '--store needs a value'],
 				['status --store sqlite', 2, '--store must be one of redis, embedded, not "sqlite"'],
 				['status --remote -oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],

@@ -64,16 +64,27 @@ test.runIf(canBeOthers)('admin of an ordinary account makes no private pool if a
 		});
 	}
 
-	// Does not look for GPUs, of which there are none.
-	expect(await accounts.run(alice, 'admin --store embedded --group ALL')).toEqual({
-		exitCode: 1,
-		stdout: '',
-		stderr: `Error: This account cannot change the pool in ${accounts.poolDirectory}\nNothing was changed. To change who can use it: sudo canhazgpu admin --store embedded --group ALL\n`,
-	});
-
 	const files = readdirSync(accounts.homeOf(alice), {recursive: true, encoding: 'utf8'});
 	expect(files.filter((name) => name.endsWith('pool.sqlite'))).toEqual([]);
 });
+
+test.runIf(canBeOthers)(
+	'admin --group says why it cannot change a pool, and does not look for GPUs first',
+	async () => {
+		await makePool();
+		// This machine has no GPU, which would be the first error.
+		expect(await accounts.run(alice, 'admin --store embedded --group ALL')).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr: `Error: This account cannot change the pool in ${accounts.poolDirectory}\nNothing was changed. To change who can use it: sudo canhazgpu admin --store embedded --group ALL\n`,
+		});
+
+		expect(await accounts.run(root, 'admin --store redis --group daemon')).toMatchObject({
+			exitCode: 2,
+			stderr: expect.stringMatching(/^Error: --group works only for a pool without Redis/v) as unknown,
+		});
+	},
+);
 
 /** Creates a pool like earlier versions did, in a world-writable directory. */
 async function makeOldPool(): Promise<void> {

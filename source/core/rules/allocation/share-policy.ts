@@ -9,6 +9,14 @@ import type {ShareLimits} from './gpu-candidate.js';
 export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): ShareLimits | undefined =>
 	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyValue(snapshot, 'share.max')};
 
+function tooFewText({count, need}: Wanted, groups: ReadonlyArray<readonly number[]>): string {
+	const words = cutShort(needText(need));
+	const most = Math.max(0, ...groups.map((group) => group.length));
+	return most === 0
+		? `This pool shares no GPU${words}`
+		: `Cannot share ${count} GPUs${words}: only ${most} can be shared in this pool`;
+}
+
 /** Removes eligible GPUs that the policy does not share. Throws `impossible` if no requested GPU is left, `pool-garbage` for an unreadable policy. */
 export function withinSharePolicy(
 	wanted: Wanted,
@@ -43,7 +51,7 @@ export function withinSharePolicy(
 		return eligibility;
 	}
 
-	const {count, ids, need} = wanted;
+	const {count, ids} = wanted;
 	const refusal = (problem: string): CanhazgpuError =>
 		new CanhazgpuError('impossible', problem, {
 			hint: `GPUs that can be shared: ${allowed.join(', ')}. An administrator can change that: canhazgpu admin --set share.gpus=all`,
@@ -66,13 +74,7 @@ export function withinSharePolicy(
 	const isPossible = groups.length > 0 || (eligibility.isPossible && unknown.size > 0);
 	if (eligibility.isPossible && !isPossible) {
 		// Only the policy is in the way. Without this error, the caller would list GPUs that meet the need but cannot be shared.
-		const words = cutShort(needText(need));
-		const most = Math.max(0, ...within.map((group) => group.length));
-		throw refusal(
-			most === 0
-				? `This pool shares no GPU${words}`
-				: `Cannot share ${count} GPUs${words}: only ${most} can be shared in this pool`,
-		);
+		throw refusal(tooFewText(wanted, within));
 	}
 
 	return {...eligibility, groups, ...(groups.length === 0 && {tooSmall: within}), unknown, isPossible};
