@@ -137,25 +137,24 @@ function layoutWith(laid: Laid, gpuRows: number): Layout {
 	return shownGpus(one) < gpuRows && shownGpus(two) >= gpuRows ? two : one;
 }
 
-const unfoldedLayout = (laid: Laid): Layout => layoutWith(laid, gpusOf(laid));
+/** The layout depends only on these parts of the state, and not on the time. */
+const partsOf = ({size, snapshot, panels, view}: Laid) => [size, snapshot, panels, view];
+
+const unfoldedLayout = remembering(partsOf, (laid: Laid): Layout => layoutWith(laid, gpusOf(laid)));
 
 /** Whether all GPUs of a reservation share a row. If the user has not chosen, true if not all GPUs fit on the screen. */
 export function isFolded(laid: Laid): boolean {
 	return laid.view.isFolded ?? (laid.view.preset !== 'dense' && gpusOf(laid) > shownGpus(unfoldedLayout(laid)));
 }
 
-/** Returns the layout. Cached, because it depends only on the size, the focus and the number of rows, and not on the time. */
-export const layoutOf = remembering(
-	({size, snapshot, panels, view}: Laid) => [size, snapshot, panels, view],
-	(laid): Layout => {
-		if (laid.snapshot === undefined || !isFolded(laid)) {
-			return unfoldedLayout(laid);
-		}
+export const layoutOf = remembering(partsOf, (laid: Laid): Layout => {
+	if (laid.snapshot === undefined || !isFolded(laid)) {
+		return unfoldedLayout(laid);
+	}
 
-		const rows = foldedCount(laid.snapshot);
-		return laid.view.preset === 'dense' ? layoutWith(laid, rows) : layoutFor(laid, rows, 1);
-	},
-);
+	const rows = foldedCount(laid.snapshot);
+	return laid.view.preset === 'dense' ? layoutWith(laid, rows) : layoutFor(laid, rows, 1);
+});
 
 export type Room = {readonly rows: number; readonly width: number};
 

@@ -59,10 +59,14 @@ function Cell({
 function UncachedRow<Row>({columns, isSelected, isTagged, line, ...cell}: RowProperties<Row>): ReactElement {
 	return (
 		<Box>
-			<Label tone={isSelected ? 'marked' : 'key'}>
-				{isSelected ? '>' : ' '}
-				{isTagged ? '*' : ' '}
-			</Label>
+			<Box width={markerWidth} flexShrink={0}>
+				{isSelected || isTagged ? (
+					<Label tone={isSelected ? 'marked' : 'key'}>
+						{isSelected ? '>' : ' '}
+						{isTagged ? '*' : ' '}
+					</Label>
+				) : undefined}
+			</Box>
 			{line === undefined ? undefined : (
 				// Fills the rest of the row, so that a long line does not shrink the marks.
 				<Box flexGrow={1} flexBasis={0}>

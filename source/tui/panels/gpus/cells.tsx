@@ -8,7 +8,7 @@ import {gpuText, meanOf, membersOf, tagOf, type TableRow} from '../../state/gpus
 import {useMonitor} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {FixedLabel, Label} from '../../widgets/label.js';
+import {Label} from '../../widgets/label.js';
 import {Sparkline} from '../../widgets/sparkline.js';
 import type {Values} from '../../widgets/graph.js';
 import {OwnerName} from '../shared/row-words.js';
@@ -37,9 +37,12 @@ export function Owner({row, above, below}: Properties): ReactElement {
 	const {isAscii} = useDrawing();
 	const [isNotFirst, isNotLast] = [isSameReservation(row, above), isSameReservation(row, below)];
 	const [top, middle, bottom] = isAscii ? '+|+' : '╭│╰';
+	const line = isNotFirst ? (isNotLast ? middle : bottom) : isNotLast ? top : undefined;
 	return (
 		<Box>
-			<FixedLabel tone="frame">{isNotFirst ? (isNotLast ? middle : bottom) : isNotLast ? top : ' '}</FixedLabel>
+			<Box width={1} flexShrink={0}>
+				{line === undefined ? undefined : <Label tone="frame">{line}</Label>}
+			</Box>
 			<OwnerName row={row} />
 		</Box>
 	);
