@@ -1,6 +1,7 @@
 /** A second machine, simulated by a network namespace, with a cable that can be cut. A cut drops packets without notifying either end. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import process from 'node:process';
+import {eventually} from '../eventually.js';
 
 export type Network = {
 	/** The network address of the second machine. */
@@ -8,7 +9,8 @@ export type Network = {
 	/** A command prefix that starts a program on that machine. */
 	readonly entrance: readonly string[];
 	readonly cut: () => void;
-	readonly mend: () => void;
+	/** Connects the cable again, and returns when packets can pass. */
+	readonly mend: () => Promise<void>;
 	/** Kills every process on that machine and removes the machine. */
 	readonly remove: () => void;
 };
@@ -45,8 +47,11 @@ export function createNetwork(): Network {
 		cut() {
 			ip('-n', name, 'link', 'set', far, 'down');
 		},
-		mend() {
+		async mend() {
 			ip('-n', name, 'link', 'set', far, 'up');
+			await eventually(() => ip('link', 'show', near).includes('state UP'));
+			// Linux remembers for a while that the other machine did not answer, and refuses connections to it.
+			ip('neighbor', 'flush', 'dev', near);
 		},
 		remove() {
 			for (const pid of ip('netns', 'pids', name).split('\n').filter(Boolean)) {

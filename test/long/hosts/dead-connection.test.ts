@@ -23,8 +23,8 @@ describe.runIf(canHaveNetwork())('when the network to another host disappears', 
 		environment = {PATH: `${servers.directory}:${here.environment['PATH']!}`};
 	});
 
-	afterEach(() => {
-		network.mend();
+	afterEach(async () => {
+		await network.mend();
 	});
 
 	afterAll(async () => {
