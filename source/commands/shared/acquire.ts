@@ -60,6 +60,8 @@ type AcquireOptions = {
 	readonly isSilent?: boolean;
 	/** Resolves when the user's command has started. Notifications are sent only afterwards. Undefined if there is no command. */
 	readonly started?: Promise<void> | undefined;
+	/** Called when the request has joined the queue. */
+	readonly waiting?: (() => void) | undefined;
 };
 
 /** Requests GPUs and shows the progress of the wait. Throws `unavailable` if too few GPUs became free in time. */
@@ -67,7 +69,7 @@ export async function acquireShown(
 	app: App,
 	world: OpenWorld,
 	request: AcquireRequest,
-	{waitSeconds, interruption, leaseId, entryId, isSilent = false, started}: AcquireOptions,
+	{waitSeconds, interruption, leaseId, entryId, isSilent = false, started, waiting}: AcquireOptions,
 ): Promise<Acquired> {
 	const movableId = entryId === undefined ? givenEntryId(app) : undefined;
 	const line = createWaitingLine(app);
@@ -88,7 +90,11 @@ export async function acquireShown(
 			entryId: entryId ?? movableId,
 			leaseId,
 			onProgress(progress) {
-				stopReminding ??= keepReminding(app, world, app.progress);
+				if (stopReminding === undefined) {
+					stopReminding = keepReminding(app, world, app.progress);
+					waiting?.();
+				}
+
 				if (!isSilent) {
 					line.show(progress);
 				}

@@ -137,6 +137,16 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 			const logs = await Promise.all([0, 1].map(async (index) => run(alice, `logs ${id}_${index}`)));
 			return logs.some((log) => log.stdout.includes('cannot join the queue yet'));
 		});
+		const reasonsOf = async (): Promise<readonly unknown[]> => {
+			const jobs = JSON.parse((await run(alice, 'jobs --json')).stdout) as ReadonlyArray<{reason?: string}>;
+			return jobs.map(({reason}) => reason).filter((reason) => reason !== undefined);
+		};
+
+		await eventually(async () => (await reasonsOf()).length === 1);
+		expect(await reasonsOf()).toEqual(['61001 already has 1 of at most 1 requests in the queue']);
+		await set(box, 'limits.max-waiting=2');
+		await eventually(async () => (await reasonsOf()).length === 0);
+		expect((await run(alice, 'jobs')).stdout.match(/waits for 1 GPU/gv)).toHaveLength(2);
 		await box.run('release');
 		expect(await run(alice, `wait ${id}`)).toMatchObject({exitCode: 0});
 	});

@@ -98,6 +98,17 @@ async function giveBackLater(app: App, world: OpenWorld, jobLease: JobLease, sig
 	);
 }
 
+/**
+Stores why a job cannot join the queue, so that `jobs` shows it. Undefined means that the job has joined the queue. After a failed run, the record keeps
+the reason of that failure instead.
+*/
+async function noteObstacle(keeper: JobKeeper, reason: string | undefined, signal: AbortSignal): Promise<void> {
+	const {starts, reason: noted} = keeper.job();
+	if (starts === 0 && noted !== reason) {
+		await keeper.update((job) => (job.state === 'queued' ? {...job, reason} : undefined), signal);
+	}
+}
+
 async function runOnce(
 	app: App,
 	input: Input,
@@ -113,6 +124,9 @@ async function runOnce(
 	let jobLease: JobLease | undefined;
 	const observer: JobObserver = {
 		variables: {...addedVariables(app), ...jobVariables(keeper.job())},
+		waiting() {
+			void background.attempt(async () => noteObstacle(keeper, undefined, over.signal));
+		},
 		async granted(lease, signal) {
 			jobLease = lease;
 			const changed = await keeper.update((job, now) => {
@@ -179,6 +193,9 @@ async function runOnce(
 				said = error.message;
 				const what = isQueueFull ? 'join the queue yet' : 'start until the store answers';
 				app.remark(`canhazgpu: the command cannot ${what}: ${sanitize(said)}`);
+				if (isQueueFull) {
+					await background.attempt(async () => noteObstacle(keeper, error.message, interruption.signal));
+				}
 			}
 
 			pauseMs = isQueueFull ? Math.min(pauseMs * 2, longestPauseMs) : retryMs;

@@ -178,6 +178,8 @@ export type RunRequest = {
 export type JobObserver = {
 	/** Additional variables of the command. A variable with the value undefined is removed. */
 	readonly variables: Readonly<Record<string, string | undefined>>;
+	/** Called when the request for GPUs has joined the queue. */
+	readonly waiting: () => void;
 	/** Called before the command starts. If it resolves with false, the command does not start, and the GPUs are released. */
 	readonly granted: (lease: JobLease, signal: AbortSignal) => Promise<boolean>;
 	/** Called when the command has started. With `--wait-children`, called again for each child that keeps the GPUs after the command. */
@@ -220,6 +222,7 @@ export async function runHere(
 			entryId,
 			isSilent: input.has('json'),
 			started: started.promise,
+			waiting: observer?.waiting,
 		});
 		if (answer.kind === 'interrupted') {
 			return answer.exitCode;
