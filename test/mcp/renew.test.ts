@@ -52,7 +52,13 @@ test('gpu_renew without a duration moves no end to an earlier time', async () =>
 	const kept = /^Renewed 1 GPU\(s\): \[\d\] until (?:3h 0m 0s|2h 59m \d+s) from now\.$/v;
 	expect((await agent.call('gpu_renew')).words).toMatch(kept);
 	expect((await agent.call('gpu_renew', {lease_id: id})).words).toMatch(kept);
-	expect((await agent.call('gpu_renew', {duration: '1h'})).words).toContain(' until 1h 0m 0s from now');
+	// A lower limit ends no reservations.
+	await box.run('admin --set agents.max-duration=1h');
+	expect((await agent.call('gpu_renew')).words).toMatch(kept);
+	expect((await agent.call('gpu_renew', {lease_id: id})).words).toMatch(kept);
+	expect((await agent.call('gpu_renew', {duration: '2h'})).words).toContain(' until 2h 0m 0s from now');
+	expect((await agent.call('gpu_renew', {lease_id: id, duration: '2h'})).words).toContain(' until 2h 0m 0s from now');
+	expectError(await agent.call('gpu_renew', {duration: '150m'}), /^Agents may hold GPUs for at most 1h at a time\./v);
 });
 
 test('gpu_renew without a duration renews up to the longest time that the policy allows for agents', async () => {

@@ -38,7 +38,10 @@ export const renewJobLease = async (
 			const seconds = asked ?? agentRenewalSeconds(snapshot, leases, limits['max-duration']?.value);
 			const endsBy = Math.ceil(now + seconds);
 			for (const {lease} of holdings) {
-				checkAgentDuration(snapshot, lease, endsBy - lease.startTime);
+				if (endsBy > (lease.endsBy ?? 0)) {
+					checkAgentDuration(snapshot, lease, endsBy - lease.startTime);
+				}
+
 				requireEndWithin({end: endsBy, before: lease.endsBy, now}, limits, 'Ask for less time.');
 			}
 

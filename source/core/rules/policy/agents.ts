@@ -46,8 +46,8 @@ export const secondsUntilEnd = (leases: readonly Lease[], now: number): number =
 	Math.max(0, ...leases.map((lease) => (latestEndOf(lease) ?? now) - now));
 
 /**
-Returns in how many seconds a reservation ends if an agent's renewal names no duration: as late as for a new reservation, or at its present end if that
-is later, but no later than the policy allows. Throws `impossible` if the reservation has already lasted as long as the policy allows.
+Returns in how many seconds a reservation ends if an agent's renewal names no duration: as late as for a new reservation, as far as the policy allows,
+but never before its present end. Throws `impossible` if the reservation has already lasted as long as the policy allows.
 */
 export function agentRenewalSeconds(
 	snapshot: StoredPolicy & Pick<Snapshot, 'now'>,
@@ -61,8 +61,9 @@ export function agentRenewalSeconds(
 		});
 	}
 
-	const seconds = Math.max(agentDefaultSeconds(snapshot, mostSeconds), secondsUntilEnd(leases, snapshot.now));
-	return Math.min(seconds, lastEnd - snapshot.now);
+	const usual = Math.min(agentDefaultSeconds(snapshot, mostSeconds), lastEnd - snapshot.now);
+	// Ends are rounded up to whole seconds, so this rounds down to get the same end again.
+	return Math.max(usual, Math.floor(secondsUntilEnd(leases, snapshot.now)));
 }
 
 function checkPolicyKnown(snapshot: StoredPolicy): void {
