@@ -31,10 +31,10 @@ import {withWorld} from './shared/with-world.js';
 
 const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
-function splitOf(by: string): Split {
+function splitOf(by: string, name = 'by'): Split {
 	const split = Object.hasOwn(splits, by) ? splits[by] : undefined;
 	if (split === undefined) {
-		throw new CanhazgpuError('usage', `--by must be one of ${Object.keys(splits).join(', ')}, not ${quoted(by)}`);
+		throw new CanhazgpuError('usage', `${name} must be one of ${Object.keys(splits).join(', ')}, not ${quoted(by)}`);
 	}
 
 	return split;
@@ -65,7 +65,7 @@ const daysOfUse = mostHeldUseHours / 24;
 
 function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days' | 'from'>; readonly words: string} {
 	// For --used, the default is the longest time for which the load of the GPUs is recorded.
-	const days = input.has('used') && !input.has('days') ? daysOfUse : input.config.get('report.days')!;
+	const days = input.has('used') && !input.config.isGiven('report.days') ? daysOfUse : input.config.get('report.days')!;
 	const typed = input.text('since');
 	if (typed === undefined) {
 		return {question: {days}, words: `in the last ${counted(days, 'day')}`};
@@ -127,7 +127,7 @@ export const report: Command = {
 		days: {
 			shortFlag: 'd',
 			value: 'N',
-			summary: 'report on the last N days (default: 30); records are kept for at least 90 days',
+			summary: 'report on the last N days (default: 30, with --used 7); records are kept for at least 90 days',
 			setting: 'report.days',
 			completes: ['1', '3', '7', '14', '30', '60', '90'],
 		},
@@ -144,7 +144,7 @@ export const report: Command = {
 	},
 	async run(app, input) {
 		const by = input.text('by') ?? 'user';
-		splitOf(by);
+		splitOf(by, '--by');
 		const form = input.text('format') ?? 'table';
 		if (!forms.includes(form)) {
 			throw new CanhazgpuError('usage', `--format must be one of ${forms.join(', ')}, not ${quoted(form)}`);

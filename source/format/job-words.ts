@@ -27,7 +27,7 @@ const finalLine = (line: string): string =>
 		.split('\r')
 		.findLast((part) => part !== '')
 		?.split('\t')
-		.map((part) => sanitizeTyped(part))
+		.map((part) => sanitizeTyped(part, Infinity))
 		.join('\t') ?? '';
 
 type Output = {

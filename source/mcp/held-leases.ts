@@ -82,7 +82,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 			notice(
 				jobLease.seenAt >= end
 					? `Reservation ${leaseId} has ended: ${releasedText(lost)} at the end of its time.`
-					: `Reservation ${leaseId} no longer has ${placesText(lost)}: somebody released it.`,
+					: `Reservation ${leaseId} no longer has ${placesText(lost)}: somebody released it or created the pool again.`,
 			);
 		}
 

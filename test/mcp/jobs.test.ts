@@ -193,9 +193,9 @@ slowTest('gpu_logs returns the end of the output without terminal control sequen
 	const {output} = (await jobOf(agent, id)) as unknown as {readonly output: string};
 	writeFileSync(output, `${'x'.repeat(70_000)}\n${'y'.repeat(9000)}\n`.repeat(3) + 'last\n');
 	const {words} = await agent.call('gpu_logs', {job_id: id, lines: 1000});
-	expect(words).toMatch(/^Job \d+ is COMPLETED\. The last 2 lines of its output, which is in \S+:\ny{4096}\nlast$/v);
+	expect(words).toMatch(/^Job \d+ is COMPLETED\. The last 2 lines of its output, which is in \S+:\ny{9000}\nlast$/v);
 	writeFileSync(output, 'z'.repeat(1_000_000));
-	expect((await agent.call('gpu_logs', {job_id: id})).words).toMatch(/The last 1 line of its output, .*\nz{4096}$/v);
+	expect((await agent.call('gpu_logs', {job_id: id})).words).toMatch(/The last 1 line of its output, .*\nz{65536}$/v);
 	writeFileSync(output, '');
 	expect((await agent.call('gpu_logs', {job_id: id})).words).toBe(
 		`Job ${id} is COMPLETED. It has not written any output.`,
@@ -324,7 +324,10 @@ test.runIf(isLong && isRoot)(
 		const agent = await connect(box);
 		expect((await agent.call('gpu_job')).json).toEqual([]);
 		for (const tool of ['gpu_job', 'gpu_logs', 'gpu_cancel']) {
-			expectError(await agent.call(tool, {job_id: '1'}), /^Job 1 belongs to another account\. See whose it is: /v);
+			expectError(
+				await agent.call(tool, {job_id: '1'}),
+				/^Job 1 belongs to another account\. See the jobs of your account: gpu_job/v,
+			);
 		}
 
 		expect(JSON.parse((await box.run('jobs --all --json')).stdout)).not.toMatchObject([{state: 'cancelled'}]);

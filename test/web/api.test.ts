@@ -105,7 +105,7 @@ test('/api/report groups by user or GPU, and limits the period to 365 days', asy
 
 	const {status, body} = await ask(web.port, '/api/report?by=moon');
 	expect(status).toBe(400);
-	expect(JSON.parse(body)).toHaveProperty('error');
+	expect(JSON.parse(body)).toEqual({error: 'by must be one of user, gpu, day, model, not "moon"'});
 });
 
 test('/api/hosts lists this host first, and /api/hosts/status answers 404 for an unknown host', async () => {

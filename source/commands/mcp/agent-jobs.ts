@@ -48,7 +48,7 @@ function checkVariables(variables: JobOfAgent['variables']): void {
 	const own = Object.keys(variables).find((name) => isOwnVariable(name));
 	if (own !== undefined) {
 		throw new CanhazgpuError('usage', `env: ${cutShort(own)} is set by canhazgpu`, {
-			hint: 'Leave it out. The command finds its GPUs in CUDA_VISIBLE_DEVICES.',
+			hint: own.endsWith('_DEVICES') ? 'Leave it out. It will name the GPUs that the command gets.' : 'Leave it out.',
 		});
 	}
 

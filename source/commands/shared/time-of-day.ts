@@ -46,7 +46,8 @@ function wallTimeOf(date: string, time: string): number {
 
 /**
 Parses a time of day (`18:30`, meaning its next occurrence) or a date and time (`2026-05-01T18:30`, with or without an offset). Returns seconds since
-the epoch. Without an offset, the time is local. A local time that occurs twice, because clocks are set back, means the next occurrence.
+the epoch. Without an offset, the time is local. A local time that occurs twice, because clocks are set back, means the next occurrence, or the first one
+for `--since`.
 @throws CanhazgpuError `usage`, also for a date that does not exist.
 */
 export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()}: TimeOptions = {}): number {
@@ -70,7 +71,8 @@ export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()
 	}
 
 	const wall = wallTimeOf(date, time);
-	const instant = offset === undefined ? nextOf(wall, nowMs) : Date.parse(`${date}T${time}${offset}`);
+	const localInstant = flag === '--since' ? instantsOf(wall)[0]! : nextOf(wall, nowMs);
+	const instant = offset === undefined ? localInstant : Date.parse(`${date}T${time}${offset}`);
 	if (Number.isNaN(wall) || Number.isNaN(instant)) {
 		throw noTime(typed, flag, 'There is no such date or time. ');
 	}

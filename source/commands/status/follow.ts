@@ -33,7 +33,7 @@ function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined
 
 /**
 Prints the status until a signal arrives or the reader has gone. Returns the exit code of the signal, or 0 if the reader has gone. Throws if the output
-is lost.
+is lost, or if the pool has moved or needs a correction.
 */
 export async function followStatus(app: App): Promise<number> {
 	const world = await app.open({keepReconnecting: true});
@@ -61,6 +61,7 @@ export async function followStatus(app: App): Promise<number> {
 			intervals: {watchedMs: scanMs, unwatchedMs: scanMs},
 			mostEvents: 1,
 			recordsAlerts: true,
+			endsOnLastingError: true,
 			broken: ended.reject,
 		});
 		view = started;

@@ -14,9 +14,9 @@ export const sanitize = (text: string): string =>
 
 const actingTyped = /[[\p{Control}\p{Format}\p{Surrogate}\u{2028}\u{2029}]--\u{200D}]/gv;
 
-/** Sanitizes typed or pasted text, and keeps its spaces. */
-export const sanitizeTyped = (text: string): string =>
-	stripVTControlCharacters(text.slice(0, longest)).replaceAll(actingTyped, ' ');
+/** Sanitizes typed or pasted text, and keeps its spaces. Cuts it to `most` UTF-16 code units. */
+export const sanitizeTyped = (text: string, most = longest): string =>
+	stripVTControlCharacters(text.slice(0, most)).replaceAll(actingTyped, ' ');
 
 /** Limit for the lines of a stack, more than Node writes. A message with more lines must not fill the terminal. */
 const longestStack = 50;

@@ -111,6 +111,8 @@ export function createActor({
 	const undoable = new Map<string, {readonly released: readonly Released[]; readonly untilMs: number}>();
 	const ended = new AbortController();
 	const waits = new Set<Promise<void>>();
+	/** The entries that the page removes from the queue itself. */
+	const leaving = new Set<string>();
 
 	const requestOf = (
 		requester: Requester,
@@ -170,7 +172,7 @@ export function createActor({
 					const isRemoved = got.kind === 'gave-up' && got.reason === 'removed';
 					const words = isRemoved ? 'It was removed from the queue' : 'The request has left the queue';
 					const reason = new CanhazgpuError('unavailable', words);
-					if (isWaiting && isRemoved) {
+					if (isWaiting && isRemoved && !leaving.has(entryId)) {
 						left(request, reason);
 					}
 
@@ -267,6 +269,7 @@ export function createActor({
 		},
 		async leave(world, requester, {entry_id: entryId}) {
 			const {id} = entryOf(await readForDisplay(world), requester, entryId);
+			leaving.add(id);
 			const answer = await leaveQueue(world, requester, id);
 			if (answer.kind !== 'left') {
 				throw positionGone();

@@ -321,7 +321,11 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 			return respond(context, {error: error.message}, error.code === 'usage' ? 400 : 503);
 		}
 
-		parts.broken(error);
+		// Reading the body fails if the browser closes the connection meanwhile.
+		if (!context.env.incoming.destroyed) {
+			parts.broken(error);
+		}
+
 		return respond(context, {error: 'Internal error'}, 500);
 	});
 	return app;

@@ -200,6 +200,9 @@ slowTest('report --used also shows the time for which no use was recorded', asyn
 	expect((await box.run('report --used --days 1 --user bob --format csv')).stdout).toBe(
 		'user,reserved_gpu_hours,known_gpu_hours,used_gpu_hours,idle_gpu_hours\nbob,1.0000,0.0000,0.0000,0.0000\n',
 	);
+	expect((await box.run('report --used', {CANHAZGPU_REPORT_DAYS: '2'})).stdout).toContain(
+		'reserved in the last 2 days',
+	);
 	expect((await box.run('report --used --user nobody')).stdout).toBe(
 		'Nothing was reserved by "nobody" in the last 7 days\n',
 	);

@@ -1,8 +1,8 @@
-/** Checks `--until` against a search that advances the clock minute by minute. */
+/** Checks `--until` and `--since` against clocks that are read minute by minute. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterEach, describe, expect, test} from 'vitest';
-import {parseTimeOfDay} from '../../../source/commands/shared/time-of-day.js';
+import {parseSince, parseTimeOfDay} from '../../../source/commands/shared/time-of-day.js';
 
 const given = process.env['TZ'];
 
@@ -119,6 +119,23 @@ test('parseTimeOfDay returns the next instant at which the local clock shows the
 			]);
 		}),
 		{numRuns: 300},
+	);
+});
+
+test('parseSince accepts each local time that the clock has shown, and returns when it was first shown', () => {
+	fc.assert(
+		fc.property(fc.constantFrom(...zones), anyNow, fc.integer({min: 0, max: 180}), (zone, nowMs, agoMinutes) => {
+			process.env['TZ'] = zone;
+			const then = Math.floor(nowMs / minuteMs) - agoMinutes;
+			const wall = shownMinutes(zone, then * minuteMs);
+			// Clocks are set back by at most a day, to the same minute or half hour.
+			const first = [1440, 60, 30]
+				.map((back) => then - back)
+				.find((minute) => shownMinutes(zone, minute * minuteMs) === wall);
+			const typed = new Date(wall * minuteMs).toISOString().slice(0, 16);
+			expect([zone, typed, parseSince(typed, new Date(nowMs))]).toEqual([zone, typed, {time: (first ?? then) * 60}]);
+		}),
+		{numRuns: 300, examples: [['Europe/Berlin', Date.parse('2026-10-25T00:40Z'), 10]]},
 	);
 });
 

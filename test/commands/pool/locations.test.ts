@@ -11,7 +11,7 @@ import {canEnter, runIn, type NamespaceOptions} from '../../_helpers/machine/nam
 import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';
 import {closePool} from '../../../source/core/operations/pool/create-pool.js';
-import {openStoreOf, peek} from '../../_helpers/program/processes.js';
+import {openStoreOf, peek, start} from '../../_helpers/program/processes.js';
 import {startSleeper} from '../run/_sleeper.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
@@ -54,6 +54,8 @@ slowTest(
 		await box.run('reserve -g 2');
 		const waiting = box.run('run -g 3 -- true', anywhere);
 		await eventually(async () => (await box.run('queue --json')).stdout.includes('"total_waiting": 1'));
+		const following = start(box, 'status --json --follow', anywhere);
+		await eventually(() => following.stdout().includes('waiting_count'));
 
 		expect(await box.run('admin --gpus 3 --provider fake --force', inRedis)).toMatchObject({
 			exitCode: 0,
@@ -62,6 +64,7 @@ slowTest(
 		const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\n${movedHint}\n`;
 		const {exitCode, stderr} = await waiting;
 		expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
+		expect(await following.ended).toMatchObject({exitCode: 4, stderr: moved});
 		expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
 
 		const back = await box.run('admin --gpus 3 --provider fake --store embedded --force', anywhere);

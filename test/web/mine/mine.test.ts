@@ -1,4 +1,6 @@
+import {once} from 'node:events';
 import {lstatSync, rmSync} from 'node:fs';
+import {connect} from 'node:net';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
@@ -228,6 +230,37 @@ test('web --mine says so if a request was removed from the queue', async () => {
 	await expect
 		.poll(server.stderr)
 		.toMatch(/Your request for 1 GPU has left the queue: It was removed from the queue\n/v);
+
+	const own = (await act('join', {gpus: [0], duration: '1h'})).json();
+	expect((await act('leave', {entry_id: own['entry_id']})).json()).toMatchObject({words: 'Left the queue'});
+	// A message about this request would arrive before that about the next one.
+	const next = (await act('join', {count: 1, duration: '1h'})).json();
+	await small.run(`queue --leave ${String(next['entry_id'])}`);
+	await expect.poll(server.stderr).toMatch(/(?:Your request for 1 GPU has left the queue.*\n){2}/v);
+	expect(server.stderr()).not.toContain('GPU 0');
+});
+
+test('web --mine reports no bug if a browser closes the connection in the middle of a request', async () => {
+	const place = createRuntimeDirectory();
+	const server = await startMine(box, place.directory);
+	onTestFinished(async () => {
+		await server.end('SIGKILL');
+		place.remove();
+	});
+	const socket = connect(server.socketPath);
+	const head = [
+		'POST /api/session HTTP/1.1',
+		'Host: localhost:8080',
+		'Origin: http://localhost:8080',
+		'Content-Length: 100',
+	];
+	// The server answers 100 when it begins to read the body.
+	socket.write([...head, 'Content-Type: application/json', 'Expect: 100-continue', '', ''].join('\r\n'));
+	expect(String((await once(socket, 'data'))[0])).toContain('100 Continue');
+	socket.destroy();
+	expect((await askSocket(server.socketPath, '/healthz')).status).toBe(200);
+	await server.end('SIGTERM');
+	expect(server.stderr()).not.toContain('bug');
 });
 
 test('web --mine undoes a release once, with the same end and note, unless somebody else has the GPU', async () => {
