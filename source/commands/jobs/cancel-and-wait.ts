@@ -24,7 +24,7 @@ async function signal(app: App, {holder, job}: Job): Promise<void> {
 	await endOrphan(job);
 }
 
-/** Waits until these jobs have ended, `patienceMs` have passed, or the wait is aborted. Returns the jobs that have not ended. */
+/** Waits until these jobs have ended, `patienceMs` have passed, or the wait is aborted. Returns the jobs as they are then. */
 async function awaitEnds(
 	app: App,
 	world: EngineWorld,
@@ -33,9 +33,9 @@ async function awaitEnds(
 ): Promise<readonly Job[]> {
 	const untilMs = app.clock.monotonicMs() + patienceMs;
 	for (;;) {
-		const left = soundJobs(await readCurrentJobs(world, numbers)).filter((job) => !isOver(job));
-		if (left.length === 0 || app.clock.monotonicMs() > untilMs || aborted?.aborted === true) {
-			return left;
+		const jobs = soundJobs(await readCurrentJobs(world, numbers));
+		if (jobs.every((job) => isOver(job)) || app.clock.monotonicMs() > untilMs || aborted?.aborted === true) {
+			return jobs;
 		}
 
 		await app.clock.sleep(lookMs);
@@ -76,7 +76,7 @@ export async function cancelAndWait(
 		changed.filter(({before}) => before.isHeld).map(async ({before}) => signal(app, before)),
 	);
 	const running = changed.map(({before}) => before).filter(({state, isHeld}) => isHeld && state === 'running');
-	const left =
+	const afterwards =
 		running.length === 0
 			? []
 			: await awaitEnds(
@@ -89,11 +89,13 @@ export async function cancelAndWait(
 		await signalled;
 	}
 
+	// A command can end by itself just before the signal arrives.
+	const notCancelled = new Set(afterwards.filter(({state}) => state !== 'cancelled').map(({number}) => number));
 	return {
 		cancelled: changed
 			.map(({before}) => before)
-			.filter(({number}) => left.every((job) => job.number !== number))
+			.filter(({number}) => !notCancelled.has(number))
 			.map((job) => jobIdOf(job)),
-		stuck: left[0],
+		stuck: afterwards.find((job) => !isOver(job)),
 	};
 }

@@ -71,7 +71,12 @@ export async function findOutput(
 			});
 			return isLost(isMissing) || hasEnded;
 		},
-		isWaiting: async () => false,
+		// The output is created when the background process of the job starts.
+		isWaiting: async () =>
+			unlessFailing(async () => {
+				const [job] = soundJobs(await readCurrentJobs(world, [number]));
+				return job !== undefined && !job.isHeld && !isOver(job);
+			}),
 	};
 }
 

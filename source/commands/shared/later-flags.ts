@@ -11,6 +11,7 @@ export const laterFlags: Flags = {
 	detach: {summary: 'run the command in the background, print the job id and return; see help jobs'},
 	after: {
 		value: 'JOBS',
+		isMultiple: true,
 		summary: 'start after these jobs have succeeded, such as 7,8; with any:7, even if job 7 fails',
 		completes: 'jobs',
 	},
@@ -49,9 +50,9 @@ function requireDetach(input: Input): void {
 
 export function localLaterOf(input: Input): LocalLater {
 	requireDetach(input);
-	const [after, array] = [input.text('after'), input.text('array')];
+	const array = input.text('array');
 	return {
-		after: after === undefined ? [] : parseAfter(after),
+		after: input.texts('after').flatMap((typed) => parseAfter(typed)),
 		begin: beginOf(input),
 		array: array === undefined ? undefined : parseArray(array),
 		retries: retriesOf(input),

@@ -3,12 +3,14 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {SoundJobRecord} from '../../../source/core/model/jobs.js';
 import {soundRecords} from '../../../source/core/rules/jobs/look.js';
 import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
-import {isAlive, openStoreOf} from '../../_helpers/program/processes.js';
+import {startChatServer} from '../../_helpers/machine/chat-server.js';
+import {isAlive, openStoreOf, peek, start} from '../../_helpers/program/processes.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {firstCase, slowTest} from '../../_helpers/slow.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
@@ -128,6 +130,64 @@ describe.each(
 		expect(existsSync(path.join(box.home, 'started'))).toBe(false);
 	});
 
+	/** Starts to submit an array, and returns its last job as soon as it is stored. */
+	async function submitArray(last: number, ...command: readonly string[]) {
+		const before = new Set((await jobsOf(box)).map(({id}) => id));
+		const submitting = start(box, ['run', '--detach', '--quiet', '--array', `0-${last}`, '--', ...command]);
+		let id: string | undefined;
+		await eventually(async () => {
+			id = (await jobsOf(box)).map((job) => job.id).find((each) => each.endsWith(`_${last}`) && !before.has(each));
+			return id !== undefined;
+		});
+		return {id: id!, number: id!.split('_', 1)[0]!, submitted: submitting.ended};
+	}
+
+	slowTest.each([0, 100, 200, 300, 400])(
+		'jobs that are cancelled %d ms after they were stored never run and leave the queue',
+		async (afterMs) => {
+			await box.run('reserve --gpus 2 --duration 1h');
+			const {number, submitted} = await submitArray(9, 'touch', 'started');
+			await sleep(afterMs);
+			expect(await box.run(`cancel ${number}`)).toMatchObject({exitCode: 0});
+			await submitted;
+			await eventually(async () => (await peek(box)).queue.length === 0);
+			await box.run('release');
+			expect((await box.run('run --gpus 2 -- true')).exitCode).toBe(0);
+			expect(existsSync(path.join(box.home, 'started'))).toBe(false);
+		},
+	);
+
+	slowTest('cancel does not report a job as cancelled whose command had already succeeded', async () => {
+		const {urlOf} = await startChatServer();
+		const words = ['run', '--detach', '--quiet', '--notify', '--', 'sh', '-c', 'sleep 1; echo $$ > done'];
+		const {stdout: printed} = await box.run(words, {CANHAZGPU_NOTIFY_TO: `webhook:${urlOf('hangs')}`});
+		const id = printed.trim();
+		await pidOf(box, 'done');
+		await eventually(async () => (await peek(box)).gpus.every(({kind}) => kind === 'free'));
+		const {stdout} = await box.run(`cancel ${id}`);
+		expect([stdout, (await jobOf(box, id))?.state]).toEqual([`Job ${id} has already ended\n`, 'completed']);
+	});
+
+	slowTest('run --detach --retry --notify reports only the last end of a job', async () => {
+		const {urlOf, heard} = await startChatServer();
+		const words = ['run', '--detach', '--quiet', '--notify', '--retry', '2', '--', 'sh', '-c', 'echo ran; exit 3'];
+		const {stdout} = await box.run(words, {CANHAZGPU_NOTIFY_TO: `webhook:${urlOf('webhook')}`});
+		const id = stdout.trim();
+		expect((await box.run(`wait ${id}`)).exitCode).toBe(3);
+		expect((await box.run(`logs ${id}`)).stdout.match(/^ran$/gmv)).toHaveLength(3);
+		expect(heard('webhook').filter((body) => body.includes('failed'))).toHaveLength(1);
+	});
+
+	slowTest('logs -f waits for the output of a job whose background process has not started yet', async () => {
+		const {id, number, submitted} = await submitArray(39, 'echo', 'index');
+		expect(await box.run(`logs -f ${id}`)).toMatchObject({
+			exitCode: 0,
+			stdout: expect.stringMatching(/^index$/mv) as unknown,
+		});
+		await submitted;
+		await box.run(`wait ${number}`);
+	});
+
 	test('a job survives the kill of its wrapper, and becomes LOST when its command is killed as well', async () => {
 		const id = await submit(box, '', 'sh', '-c', 'echo $PPID > wrapper; echo $$ > command; exec sleep 600');
 		const command = await pidOf(box, 'command');
@@ -211,9 +271,10 @@ describe.each(
 	slowTest('the job commands refuse invalid input with one error and start nothing', async () => {
 		const before = await jobsOf(box);
 		for (const [line, exitCode, message] of [
-			['run --detach --after 99 -- true', 2, 'There is no job 99 to wait for'],
+			['run --detach --after 9999 -- true', 2, 'There is no job 9999 to wait for'],
 			['run --detach --after 1 -- true', 2, 'The command would never start: job 1 failed'],
 			['run --detach --after seven -- true', 2, '--after: "seven" is not valid'],
+			['run --detach --after 1 --after any:2 -- true', 2, 'The command would never start: job 1 failed'],
 			['run --detach --array 0-1000000 -- true', 2, '--array "0-1000000": an array has at most 1000 jobs'],
 			['run --array 0-3 -- true', 2, '--array works only with --detach'],
 			['run --detach --begin yesterday -- true', 2, '--begin: "yesterday" is not a time'],
@@ -222,10 +283,10 @@ describe.each(
 			['run --detach -- no-such-command', 127, 'Command not found: "no-such-command"'],
 			['run --detach --on any -- true', 2, '--detach needs a named host, so it cannot be combined with --on any'],
 			['run --after 1 --on any -- true', 2, '--after needs a named host, so it cannot be combined with --on any'],
-			['cancel 99', 2, 'There is no job 99'],
+			['cancel 9999', 2, 'There is no job 9999'],
 			['logs everything', 2, '"everything" is not the id of a job'],
 			['wait', 2, 'wait needs the id of a job'],
-			['retry 99', 2, 'There is no job 99'],
+			['retry 9999', 2, 'There is no job 9999'],
 		] as const) {
 			const ran = await box.run(line);
 			expect([ran.exitCode, ran.stdout, ran.stderr.split('\n', 1)[0]]).toEqual([exitCode, '', `Error: ${message}`]);

@@ -60,7 +60,7 @@ export async function awaitTurn(app: App, request: AcquireRequest, later: LocalL
 				throw new CanhazgpuError('unavailable', `The command does not start: ${start.reason}`);
 			}
 
-			return start === undefined ? interruption.exitCode() : undefined;
+			return start === undefined || interruption.signal.aborted ? interruption.exitCode() : undefined;
 		} finally {
 			interruption.end();
 		}

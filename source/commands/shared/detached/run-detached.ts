@@ -123,6 +123,7 @@ async function runOnce(
 	let ending: JobEnding | undefined;
 	let jobLease: JobLease | undefined;
 	const observer: JobObserver = {
+		interruption,
 		variables: {...addedVariables(app), ...jobVariables(keeper.job())},
 		waiting() {
 			void background.attempt(async () => noteObstacle(keeper, undefined, over.signal));
@@ -146,6 +147,7 @@ async function runOnce(
 		},
 		ended({exitCode, reason, isStopped}) {
 			ending = {exitCode, isTimeout: reason === 'timeout', isStopped};
+			return isOver(ended(keeper.job(), ending, 0));
 		},
 	};
 	const {via} = keeper.job();
@@ -206,7 +208,11 @@ async function runOnce(
 			}
 		}
 
-		await app.clock.sleep(pauseMs * (0.5 + app.clock.random() / 2), interruption.signal).catch(() => undefined);
+		const randomMs = pauseMs * (0.5 + app.clock.random() / 2);
+		const leftMs = deadlineMs - app.clock.monotonicMs();
+		await app.clock
+			.sleep(leftMs > 0 ? Math.min(randomMs, leftMs) : randomMs, interruption.signal)
+			.catch(() => undefined);
 		if (waitSeconds !== 0 && waitSeconds !== Infinity) {
 			// Never 0, because a request with an entry must leave the queue at its deadline.
 			waitLeft = Math.max(1, (deadlineMs - app.clock.monotonicMs()) / 1000);

@@ -1,15 +1,17 @@
 /** Submits jobs to a pool of this machine: `run --detach`, and the tool `gpu_run`. */
+import {statSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import type {App} from '../../../app/contract.js';
 import type {Command, Input} from '../../../command-line/command.js';
+import {namedFile} from '../../../config/config.js';
 import type {Job} from '../../../core/model/jobs.js';
 import type {World} from '../../../core/model/ports.js';
 import {readCurrentJobs, submitJobs} from '../../../core/operations/jobs/jobs.js';
 import {requirePossibleLater} from '../../../core/operations/require-possible.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';
 import {checkNote, type AcquireRequest} from '../../../core/rules/request/request.js';
-import {CanhazgpuError} from '../../../errors.js';
+import {CanhazgpuError, quoted} from '../../../errors.js';
 import {detachedJson, interruptedText} from '../../../format/jobs.js';
 import {harmlessJson} from '../../../format/text/json.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -123,12 +125,26 @@ export async function submitLocally(app: App, world: World, submission: LocalSub
 	return jobs;
 }
 
+/** Refuses a config file that is a pipe, because the background process of the job reads the config again. */
+function refusePipedConfig(file: string | undefined): void {
+	if (file !== undefined && !statSync(file).isFile()) {
+		throw new CanhazgpuError(
+			'usage',
+			`A detached job cannot use the config ${quoted(file)}: it can be read only once`,
+			{
+				hint: 'Write the settings to a file, and name that. Nothing was started.',
+			},
+		);
+	}
+}
+
 export async function submitDetached(
 	app: App,
 	input: Input,
 	{command, request, words, later}: Submission,
 ): Promise<number> {
 	const directory = ownDirectory();
+	refusePipedConfig(namedFile(input.text('config'), app.environment));
 	const flags = typedFlags(command, input, ...submissionFlags);
 	await checkDetachedCommand(app, {words, directory}, app.environment);
 	return withWorld(app, {keepReconnecting: true, details: detailsFor(request.need)}, async (world) => {

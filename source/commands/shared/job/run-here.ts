@@ -14,7 +14,7 @@ import {harmlessJsonLine} from '../../../format/text/json.js';
 import {setDuration} from '../../../format/text/durations.js';
 import {partsText} from '../../../format/instances.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {App, Job, JobEnd, JobOptions, OpenWorld, PreparedCuda} from '../../../app/contract.js';
+import type {App, Interruption, Job, JobEnd, JobOptions, OpenWorld, PreparedCuda} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {acquireShown} from '../acquire.js';
 import type {ProcessIdentity} from '../../../core/model/types.js';
@@ -176,6 +176,8 @@ export type RunRequest = {
 
 /** Callbacks of a detached job, which keeps a record of its command. */
 export type JobObserver = {
+	/** The signals to this process, including those that arrive before `runHere` handles signals itself. */
+	readonly interruption: Pick<Interruption, 'signal' | 'exitCode'>;
 	/** Additional variables of the command. A variable with the value undefined is removed. */
 	readonly variables: Readonly<Record<string, string | undefined>>;
 	/** Called when the request for GPUs has joined the queue. */
@@ -184,7 +186,8 @@ export type JobObserver = {
 	readonly granted: (lease: JobLease, signal: AbortSignal) => Promise<boolean>;
 	/** Called when the command has started. With `--wait-children`, called again for each child that keeps the GPUs after the command. */
 	readonly running: (process: ProcessIdentity) => void;
-	readonly ended: (end: Pick<JobEnd, 'exitCode' | 'reason' | 'isStopped'>) => void;
+	/** Called when the command has ended. Returns whether the job is over, that is, whether the command does not run again. */
+	readonly ended: (end: Pick<JobEnd, 'exitCode' | 'reason' | 'isStopped'>) => boolean;
 };
 
 /** Runs a command with GPUs of this host. Returns the exit code of the command, or of a signal that arrived before the command started. */
@@ -214,6 +217,10 @@ export async function runHere(
 		setting: input.config.get('run.isolate'),
 	});
 	try {
+		if (observer?.interruption.signal.aborted === true) {
+			return observer.interruption.exitCode();
+		}
+
 		await check();
 		const answer = await acquireShown(app, world, request, {
 			waitSeconds,
@@ -297,10 +304,13 @@ export async function runHere(
 			const end = await job.ended;
 			const {exitCode, reason, isStopped, left} = end;
 			const seconds = (app.clock.monotonicMs() - startedMs) / 1000;
-			observer?.ended({exitCode, reason, isStopped});
+			const isOver = observer?.ended({exitCode, reason, isStopped}) ?? true;
 			await Promise.all([
 				keeper.end(reason, left),
-				background.attempt(async () => reportEnd(app, {request, jobLease, end, seconds, isAsked: input.has('notify')})),
+				isOver &&
+					background.attempt(async () =>
+						reportEnd(app, {request, jobLease, end, seconds, isAsked: input.has('notify')}),
+					),
 				background.attempt(async () => tellLeft(app, world, jobLease.gpus, left)),
 				closeIsolation(),
 			]);

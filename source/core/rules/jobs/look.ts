@@ -47,7 +47,8 @@ export function lossOf(job: Job, now: number, host: Host, silent = noLeases): st
 	}
 
 	// If the wrapper was killed before it stored the process of its command, the command may still run.
-	return job.job === undefined && host.orphansOf(job.holder!) !== 'dead' ? undefined : 'its processes were killed';
+	const mayRun = job.state === 'running' && job.job === undefined;
+	return mayRun && host.orphansOf(job.holder!) !== 'dead' ? undefined : 'its processes were killed';
 }
 
 /**

@@ -22,6 +22,16 @@ const running = (part: Partial<Job> = {}) =>
 
 describe('lossOf', () => {
 	test.each([
+		['running', undefined],
+		['queued', 'its processes were killed'],
+	] as const)(
+		'counts a %s job without a wrapper as lost if processes of an earlier run are left: %s',
+		(state, reason) => {
+			expect(lossOf(running({state, job: undefined}), now, hostWith({}, 'alive'))).toBe(reason);
+		},
+	);
+
+	test.each([
 		['its wrapper is alive', {1: 'alive'}, undefined],
 		['only its command is alive', {2: 'alive'}, undefined],
 		['its wrapper is stopped', {1: 'stopped'}, undefined],
