@@ -188,6 +188,27 @@ describe.each(
 		await box.run(`wait ${number}`);
 	});
 
+	test('run --detach refuses a config that is a pipe, because the background process would read it again', async () => {
+		const words = [starter, ...starterText, '--config', '/dev/stdin', 'run', '--detach', '--', 'true'];
+		const line = 'echo "run: {timeout: 1s}" | "$@"';
+		expect(await start(box, ['-c', line, 'sh', ...words], {}, ['/bin/sh']).ended).toMatchObject({
+			exitCode: 2,
+			stdout: '',
+			stderr: expect.stringMatching(/^Error: A detached job cannot use the config "\/dev\/stdin": /v) as unknown,
+		});
+		expect((await box.run('run --config /dev/null --detach --quiet -- true')).exitCode).toBe(0);
+	});
+
+	slowTest('run --begin runs nothing if Ctrl-C is pressed at the moment of its start', async () => {
+		const waiting = start(box, 'run --begin 2s -- echo ran');
+		await sleep(1500);
+		waiting.kill('SIGSTOP');
+		waiting.kill('SIGINT');
+		await sleep(1500);
+		waiting.kill('SIGCONT');
+		expect(await waiting.ended).toMatchObject({exitCode: 130, stdout: ''});
+	});
+
 	test('a job survives the kill of its wrapper, and becomes LOST when its command is killed as well', async () => {
 		const id = await submit(box, '', 'sh', '-c', 'echo $PPID > wrapper; echo $$ > command; exec sleep 600');
 		const command = await pidOf(box, 'command');

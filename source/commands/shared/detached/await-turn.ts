@@ -1,4 +1,5 @@
 /** Implements `run --after` and `run --begin` without `--detach`: waits in the shell. */
+import {setImmediate} from 'node:timers/promises';
 import type {App} from '../../../app/contract.js';
 import type {Job} from '../../../core/model/jobs.js';
 import {awaitStart} from '../../../core/operations/jobs/await-start.js';
@@ -60,6 +61,8 @@ export async function awaitTurn(app: App, request: AcquireRequest, later: LocalL
 				throw new CanhazgpuError('unavailable', `The command does not start: ${start.reason}`);
 			}
 
+			// A signal that has just arrived is handled in the next round of the event loop.
+			await setImmediate();
 			return start === undefined || interruption.signal.aborted ? interruption.exitCode() : undefined;
 		} finally {
 			interruption.end();

@@ -127,10 +127,11 @@ export async function submitLocally(app: App, world: World, submission: LocalSub
 
 /** Refuses a config file that is a pipe, because the background process of the job reads the config again. */
 function refusePipedConfig(file: string | undefined): void {
-	if (file !== undefined && !statSync(file).isFile()) {
+	const status = file === undefined ? undefined : statSync(file);
+	if (status?.isFIFO() === true || status?.isSocket() === true) {
 		throw new CanhazgpuError(
 			'usage',
-			`A detached job cannot use the config ${quoted(file)}: it can be read only once`,
+			`A detached job cannot use the config ${quoted(file!)}: it can be read only once`,
 			{
 				hint: 'Write the settings to a file, and name that. Nothing was started.',
 			},

@@ -186,7 +186,7 @@ export type JobObserver = {
 	readonly granted: (lease: JobLease, signal: AbortSignal) => Promise<boolean>;
 	/** Called when the command has started. With `--wait-children`, called again for each child that keeps the GPUs after the command. */
 	readonly running: (process: ProcessIdentity) => void;
-	/** Called when the command has ended. Returns whether the job is over, that is, whether the command does not run again. */
+	/** Called when the command has ended. Returns false if the command will run again. */
 	readonly ended: (end: Pick<JobEnd, 'exitCode' | 'reason' | 'isStopped'>) => boolean;
 };
 
