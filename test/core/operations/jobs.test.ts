@@ -88,9 +88,7 @@ describe('a wrapper', () => {
 		await changeJob(world, 1, (found) => taken(found, job!.token, world.host));
 		await changeJob(world, 1, queued);
 		await cancelJobs(world, person('alice'), ['1']);
-		const start = await changeJob(world, 1, (found, now) =>
-			found.state === 'queued' ? started(found, {leaseId: 'lease', gpus: [0]}, now) : undefined,
-		);
+		const start = await changeJob(world, 1, (found, now) => started(found, {leaseId: 'lease', gpus: [0]}, now));
 		expect(start).toBeUndefined();
 		expect(await states(world)).toEqual([[1, 'cancelled']]);
 	});
@@ -99,13 +97,13 @@ describe('a wrapper', () => {
 		const world = await createTestWorld();
 		await submit(world, {retries: 2});
 		const run = async () => {
-			await changeJob(world, 1, (found, now) => started(found, {leaseId: 'lease', gpus: [0]}, now));
+			await changeJob(world, 1, (found, now) => started(queued(found), {leaseId: 'lease', gpus: [0]}, now));
 			return (await changeJob(world, 1, (found, now) => ended(found, {exitCode: 3}, now)))?.state;
 		};
 
 		expect([await run(), await run(), await run()]).toEqual(['queued', 'queued', 'failed']);
 		await submit(world, {retries: 2});
-		await changeJob(world, 2, (found, now) => started(found, {leaseId: 'lease', gpus: [0]}, now));
+		await changeJob(world, 2, (found, now) => started(queued(found), {leaseId: 'lease', gpus: [0]}, now));
 		await cancelJobs(world, person('alice'), ['2']);
 		const end = await changeJob(world, 2, (found, now) => ended(found, {exitCode: 143}, now));
 		expect(end).toMatchObject({state: 'cancelled', exitCode: 143, reason: 'cancelled by alice'});
@@ -259,7 +257,7 @@ describe('the keeper of a job', () => {
 		await submit(world);
 		const keeper = await keep(world);
 		expect(await keeper.awaitStart(new AbortController().signal)).toBe(true);
-		await keeper.update((job, now) => started(job, {leaseId: 'lease', gpus: [1]}, now));
+		await keeper.update((job, now) => started(queued(job), {leaseId: 'lease', gpus: [1]}, now));
 		world.memory.state.jobs = undefined;
 		world.memory.state.jobRecords.clear();
 		await keeper.update((job, now) => ended(job, {exitCode: 0}, now));
@@ -273,7 +271,7 @@ describe('the keeper of a job', () => {
 		const keeper = await keep(world);
 		const early = new Map(world.memory.state.jobRecords);
 		await keeper.awaitStart(new AbortController().signal);
-		await keeper.update((job, now) => started(job, {leaseId: 'lease', gpus: [1]}, now));
+		await keeper.update((job, now) => started(queued(job), {leaseId: 'lease', gpus: [1]}, now));
 		world.memory.state.jobRecords.set(1, early.get(1)!);
 		await changeJob(world, 1, (job, now) => lost(job, 'its processes were killed', now));
 		const end = await keeper.update((job, now) => ended(job, {exitCode: 0}, now));
@@ -298,7 +296,7 @@ describe('the keeper of a job', () => {
 		expect(await waiting).toBe(true);
 		const third = await keep(world, {after: [{id: '2', isAny: false}]});
 		const hopeless = third.awaitStart(new AbortController().signal);
-		await second.update((job, now) => started(job, {leaseId: 'lease', gpus: [1]}, now));
+		await second.update((job, now) => started(queued(job), {leaseId: 'lease', gpus: [1]}, now));
 		await second.update((job, now) => ended(job, {exitCode: 9}, now));
 		expect(await hopeless).toBe(false);
 		expect((await readCurrentJobs(world, [3])).records).toMatchObject([
@@ -311,7 +309,7 @@ describe('the keeper of a job', () => {
 			const world = await createTestWorld();
 			const first = await keep(world);
 			const second = await keep(world, {after: [{id: '1', isAny: true}]});
-			await first.update((job, now) => started(job, {leaseId: 'lease', gpus: [1]}, now));
+			await first.update((job, now) => started(queued(job), {leaseId: 'lease', gpus: [1]}, now));
 			if (state === 'completed') {
 				await first.update((job, now) => ended(job, {exitCode: 0}, now));
 			}

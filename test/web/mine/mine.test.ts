@@ -258,7 +258,7 @@ test('web --mine reports no bug if a browser closes the connection in the middle
 	socket.write([...head, 'Content-Type: application/json', 'Expect: 100-continue', '', ''].join('\r\n'));
 	expect(String((await once(socket, 'data'))[0])).toContain('100 Continue');
 	socket.destroy();
-	expect((await askSocket(server.socketPath, '/healthz')).status).toBe(200);
+	expect((await askSocket(server.socketPath, '/help')).status).toBe(200);
 	await server.end('SIGTERM');
 	expect(server.stderr()).not.toContain('bug');
 });

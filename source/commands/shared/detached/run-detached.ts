@@ -130,15 +130,10 @@ async function runOnce(
 		},
 		async granted(lease, signal) {
 			jobLease = lease;
-			const changed = await keeper.update((job, now) => {
-				// Perhaps the change was made, and only its answer was lost.
-				const isStarted = job.state === 'running' && job.leaseId === lease.leaseId;
-				if (isStarted) {
-					return job;
-				}
-
-				return job.state === 'queued' ? started(job, {...lease, instances: instancesOfJob(lease)}, now) : undefined;
-			}, signal);
+			const changed = await keeper.update(
+				(job, now) => started(job, {...lease, instances: instancesOfJob(lease)}, now),
+				signal,
+			);
 			return changed !== undefined;
 		},
 		running(command) {

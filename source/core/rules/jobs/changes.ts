@@ -33,18 +33,30 @@ export const queued = (job: Job): Job => ({...job, state: 'queued'});
 
 type Granted = Pick<Grant, 'leaseId' | 'gpus' | 'instances'>;
 
-/** Marks a job as running. Stored before the command starts, so that no command ever starts twice. */
-export const started = (job: Job, {leaseId, gpus, instances}: Granted, now: number): Job => ({
-	...job,
-	state: 'running',
-	leaseId,
-	gpus,
-	instances,
-	starts: job.starts + 1,
-	startTime: job.startTime ?? now,
-	exitCode: undefined,
-	reason: undefined,
-});
+/**
+Marks a job as running. Stored before the command starts, so that no command ever starts twice. Returns undefined if the job must not start, because
+it was cancelled in the meantime.
+*/
+export function started(job: Job, {leaseId, gpus, instances}: Granted, now: number): Job | undefined {
+	if (job.state === 'running' && job.leaseId === leaseId) {
+		// The change was made before, and only its answer was lost.
+		return job;
+	}
+
+	return job.state === 'queued'
+		? {
+				...job,
+				state: 'running',
+				leaseId,
+				gpus,
+				instances,
+				starts: job.starts + 1,
+				startTime: job.startTime ?? now,
+				exitCode: undefined,
+				reason: undefined,
+			}
+		: undefined;
+}
 
 export type JobEnding = {
 	readonly exitCode?: number;
