@@ -321,8 +321,8 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 			return respond(context, {error: error.message}, error.code === 'usage' ? 400 : 503);
 		}
 
-		// Reading the body fails if the browser closes the connection meanwhile.
-		if (!context.env.incoming.destroyed) {
+		// Reading the body fails if the browser closes the connection before it has sent everything.
+		if (context.env.incoming.complete) {
 			parts.broken(error);
 		}
 

@@ -204,6 +204,7 @@ async function runOnce(
 		}
 
 		const randomMs = pauseMs * (0.5 + app.clock.random() / 2);
+		// Negative after the deadline, while the store has not answered yet.
 		const leftMs = deadlineMs - app.clock.monotonicMs();
 		await app.clock
 			.sleep(leftMs > 0 ? Math.min(randomMs, leftMs) : randomMs, interruption.signal)
