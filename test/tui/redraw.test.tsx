@@ -1,8 +1,11 @@
 import path from 'node:path';
+import fc from 'fast-check';
 import {afterEach, expect, test, vi} from 'vitest';
-import {endSession, startMonitor, type Session} from './_harness.js';
+import {GpuTable} from '../../source/tui/panels/gpus/gpus-panel.js';
+import type {State} from '../../source/tui/state/state.js';
+import {after, endSession, startMonitor, stateOf, textOf, type Session} from './_harness.js';
 import {settle} from './_settle.js';
-import {createBox} from './_world.js';
+import {createBox, createScene, sceneTime} from './_world.js';
 
 let session: Session | undefined;
 
@@ -37,7 +40,7 @@ test('when only the time changes, the parts that show no time are not drawn agai
 	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 3_600_000});
 	await session.shows('Free 8');
 	const {store} = session;
-	const timeless = ['footer.tsx', 'screen.tsx', 'message.tsx', 'events.tsx'];
+	const timeless = ['footer.tsx', 'screen.tsx', 'message.tsx', 'events.tsx', 'process-cell.tsx'];
 
 	const afterTick = await drawnAfter(() => {
 		store.dispatch({kind: 'ticked', nowMs: store.getState().nowMs + 1000});
@@ -49,4 +52,30 @@ test('when only the time changes, the parts that show no time are not drawn agai
 		store.dispatch({kind: 'resized', size: {columns: 200, rows: 50}});
 	}, session);
 	expect(timeless.filter((file) => !afterResize.has(file))).toEqual([]);
+});
+
+test('a row that is not drawn again looks like a new row', async () => {
+	const scene = await stateOf(await createScene(), {columns: 240, rows: 60});
+	const idle = [{lease: 'lease-bob', index: 3, seconds: 1018, until: sceneTime}];
+	const start = {...scene, observation: {...scene.observation!, idle}};
+	const tableOf = (state: State): string => textOf(state, <GpuTable width={238} height={9} />);
+	expect(tableOf(start)).toContain('Idle 16m');
+	fc.assert(
+		fc.property(
+			fc.boolean(),
+			fc.array(fc.oneof(fc.nat(5000), fc.nat(600_000), fc.nat(1e9)), {minLength: 1, maxLength: 5}),
+			(isFolded, pauses) => {
+				let state = isFolded ? after(start, {kind: 'toggle-fold'}) : start;
+				tableOf(state);
+				for (const ms of pauses) {
+					state = after(state, {kind: 'ticked', nowMs: state.nowMs + ms});
+					const table = tableOf(state);
+					// Makes the table forget its rows.
+					tableOf({...state, snapshot: undefined});
+					expect(table).toBe(tableOf(state));
+				}
+			},
+		),
+		{numRuns: 40},
+	);
 });

@@ -29,3 +29,25 @@ export function keepingEqual<Input, Element extends Readonly<Record<string, unkn
 		return last;
 	};
 }
+
+/** Returns a function whose list has the same elements as before, as long as they pass `isSame`, so that memoized rows do not render again. */
+export function keepingElements<Input, Element>(
+	listOf: (input: Input) => readonly Element[],
+	isSame: (a: Element, b: Element) => boolean,
+): (input: Input) => readonly Element[] {
+	let given: readonly Element[] = [];
+	let last: readonly Element[] = [];
+	return (input) => {
+		const next = listOf(input);
+		if (next !== given) {
+			const before = last;
+			given = next;
+			last = next.map((element, index) => {
+				const old = before[index];
+				return old !== undefined && isSame(old, element) ? old : element;
+			});
+		}
+
+		return last;
+	};
+}

@@ -19,7 +19,7 @@ type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer R
 export function useTable<Name extends TableName>(name: Name, height: number) {
 	const dispatch = useDispatch();
 	const table = tables[name] as unknown as Table<RowOf<Name>>;
-	const rows = useMonitor(table.shown);
+	const rows = useMonitor(table.drawn);
 	const tags = useMonitor((state) => state[name].tags);
 	const selected = useMonitor(table.selectedIndex);
 	const isMarked = useMonitor(({panels}) => panels.focus === name) || name === 'gpus';

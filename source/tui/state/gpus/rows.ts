@@ -1,6 +1,8 @@
 /** The rows of the GPU table, and the GPUs that a key acts on. */
+import {isDeepStrictEqual} from 'node:util';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {owns} from '../../../core/rules/leases/ownership.js';
+import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {isFolded} from '../../layout.js';
 import {rowsOf, type State} from '../state.js';
@@ -62,6 +64,24 @@ function tieOf(rows: readonly StatusRow[], {by}: SortBy): (a: StatusRow, b: Stat
 /** Whether rows are folded. For a screen reader, each GPU has its own row. */
 const hasFolds = (state: State): boolean => !state.settings.isLinear && isFolded(state);
 
+const timeText = (seconds: number | undefined): string | undefined =>
+	seconds === undefined ? undefined : shortDuration(seconds);
+
+/** Returns a row with texts instead of times, which advance every second. Leaves out times that the table does not show. */
+const withTimeTexts = ({
+	heartbeatAgeSeconds: _heartbeat,
+	freeSeconds: _free,
+	sharesSettledSeconds: _settled,
+	members,
+	...row
+}: TableRow): object => ({
+	...row,
+	heldSeconds: timeText(row.heldSeconds),
+	remainingSeconds: timeText(row.remainingSeconds),
+	idleSeconds: timeText(row.idleSeconds),
+	members: members?.map((member) => withTimeTexts(member)),
+});
+
 export const gpuTable = tableOf<TableRow>({
 	name: 'gpus',
 	noun: 'GPU',
@@ -93,6 +113,7 @@ export const gpuTable = tableOf<TableRow>({
 			.join(' '),
 	}),
 	tieOf,
+	looksSame: (a, b) => isDeepStrictEqual(withTimeTexts(a), withTimeTexts(b)),
 	group: (rows, state) => (hasFolds(state) ? folded(rows) : rows),
 	partsOf: (state) => [hasFolds(state)],
 	isAlwaysUsed: true,

@@ -1,6 +1,6 @@
 /** A table of the monitor: its rows, its selection, and the effects of keys. */
 import {isPanelShown, pageRowsOf} from '../../layout.js';
-import {remembering} from '../memo.js';
+import {keepingElements, remembering} from '../memo.js';
 import type {TableName} from '../panels/state.js';
 import {withFlash, type State} from '../state.js';
 import {
@@ -30,6 +30,8 @@ type TableRules<Row> = RowRules<Row, State> &
 		readonly group?: (rows: readonly Row[], state: State) => readonly Row[];
 		/** Rearranges the sorted rows, such as into a tree. */
 		readonly nest?: (rows: readonly Row[], state: State) => readonly Row[];
+		/** Whether two rows look the same on the screen. By default, only a row and itself do. */
+		readonly looksSame?: (a: Row, b: Row) => boolean;
 		/** Returns the parts of the state, other than the rows, that determine which rows are shown. */
 		readonly partsOf?: (state: State) => readonly unknown[];
 		/** Whether the rows and the selection are also kept up to date while the panel is hidden. */
@@ -106,6 +108,8 @@ export function tableOf<Row>(rules: TableRules<Row>) {
 		filtered,
 		/** Returns the rows that are shown, in order. */
 		shown,
+		/** Returns the shown rows to draw. A row that looks as before is the same object as before, but its times can be older. */
+		drawn: rules.looksSame === undefined ? shown : keepingElements(shown, rules.looksSame),
 		selectedIndex,
 		selected,
 		/** Whether a row, or a row that is folded into it, has one of these tags. */
