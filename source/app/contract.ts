@@ -7,7 +7,7 @@ import type {DeviceHolders} from '../core/model/device-holders.js';
 import type {EnvironmentFacts} from '../core/model/environment.js';
 import type {GrantedGpu, Isolate, IsolationCheck} from '../core/model/isolation.js';
 import type {BindToNodes} from '../core/model/numa.js';
-import type {AccountRoom} from '../core/model/other-hosts.js';
+import type {OwnLimits} from '../core/model/other-hosts.js';
 import type {Delivery} from '../core/model/notice-request.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {Engine} from '../core/operations/engine.js';
@@ -168,11 +168,7 @@ export type App = {
 	readonly remoteQueue: (
 		host: string,
 		signal?: AbortSignal,
-	) => Promise<{
-		readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>;
-		/** The limit of this user's account on that host. Undefined if there is no limit, or if it is unknown. */
-		readonly room?: AccountRoom | undefined;
-	}>;
+	) => Promise<OwnLimits & {readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>}>;
 	/**
 	Runs this program on another host by ssh, in this terminal. Signals reach the remote command, which ends when the connection ends. If the host does
 	not answer within a few seconds, prints a line with its name on stderr. Resolves with the exit code of the command, or with 255 if ssh fails or the

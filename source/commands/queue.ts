@@ -10,7 +10,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
 import {queueRows} from '../core/rules/queue/queue-rows.js';
-import {ownRoom} from './shared/own-room.js';
+import {ownLimits} from './shared/own-limits.js';
 import {jsonFlag} from './shared/common-flags.js';
 import {recentLossText} from './shared/data-loss.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
@@ -121,7 +121,7 @@ export const queue: Command = {
 			const snapshot = await readForDisplay(world);
 			const rows = queueRows(snapshot);
 			if (input.config.get('queue.json') === true) {
-				app.print(harmlessJson(queueJson(rows, ownRoom(app, world, snapshot))));
+				app.print(harmlessJson(queueJson(rows, ownLimits(app, world, snapshot))));
 			} else {
 				const {now} = snapshot;
 				app.print(

@@ -87,7 +87,7 @@ export const reserve: Command = {
 
 		const keeperPid = keeperPidOf(input, engine);
 		if (input.has('on') && engine === undefined) {
-			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
+			const {acquireElsewhere} = await import('./shared/hosts/acquire-elsewhere.js');
 			const wanted = {count, ids, need};
 			const outcome = await acquireElsewhere(app, input, {command: reserve, wanted, waitSeconds});
 			if (!outcome.isHere) {

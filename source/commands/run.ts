@@ -113,11 +113,12 @@ export const run: Command = {
 		}
 
 		if (input.has('on')) {
-			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
+			const {acquireElsewhere} = await import('./shared/hosts/acquire-elsewhere.js');
 			const outcome = await acquireElsewhere(app, input, {
 				command: run,
 				wanted: {count, ids, need},
 				waitSeconds,
+				begin: later.begin,
 				keepsDirectory: true,
 			});
 			if (!outcome.isHere) {

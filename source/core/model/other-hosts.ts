@@ -29,6 +29,13 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 export const isPlausibleStatus = (rows: readonly unknown[]): boolean =>
 	rows.length <= mostGpus && !isDeeper(rows, deepest);
 
+/** The limits of our account on a host. Absent if there is no limit, or if it is unknown. */
+export type OwnLimits = {
+	readonly room?: AccountRoom | undefined;
+	/** The longest time for which the account can ask. */
+	readonly mostSeconds?: number | undefined;
+};
+
 /** How many GPUs our account may hold on a host, and how many of them are left. */
 export type AccountRoom = {
 	readonly mostGpus: number;

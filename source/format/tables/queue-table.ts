@@ -1,4 +1,4 @@
-import type {AccountRoom} from '../../core/model/other-hosts.js';
+import type {OwnLimits} from '../../core/model/other-hosts.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {noteCell, shownVia} from '../text/note.js';
@@ -149,8 +149,8 @@ const waitJson = ({
 	...reasonJson({blockers, overLimit, agentLimit}),
 });
 
-/** Returns `queue --json`: the keys of the Go program, and more keys. Skips unreadable entries. `room` is set if the caller has a limit. */
-export function queueJson(rows: readonly QueueRow[], room?: AccountRoom) {
+/** Returns `queue --json`: the keys of the Go program, and more keys. Skips unreadable entries. The limits are those of the caller. */
+export function queueJson(rows: readonly QueueRow[], {room, mostSeconds}: OwnLimits = {}) {
 	const entries = rows.flatMap((row) =>
 		row.entry === undefined
 			? []
@@ -165,5 +165,6 @@ export function queueJson(rows: readonly QueueRow[], room?: AccountRoom) {
 		),
 		total_gpus_allocated: entries.reduce((sum, entry) => sum + entry.allocated_gpus.length, 0),
 		own_limit: room && {max_gpus: room.mostGpus, left_gpus: room.leftGpus, slack: room.hasSlack || undefined},
+		own_max_seconds: mostSeconds,
 	};
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {isPlausibleStatus, isRemoteHost, type AccountRoom} from '../../core/model/other-hosts.js';
+import {isPlausibleStatus, isRemoteHost, type AccountRoom, type OwnLimits} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {runTool, type ToolFailure} from './spawn.js';
 
@@ -175,14 +175,11 @@ export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
 /** The queue of another host, as printed by `queue --json` of this program or the Go program. Texts are untrusted. */
-type RemoteQueue = {
-	readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>;
-	/** The limit of our account on that host. Undefined if there is no limit, or if that version does not report limits. */
-	readonly room?: AccountRoom | undefined;
-};
+type RemoteQueue = OwnLimits & {readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>};
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const roomSchema = v.object({max_gpus: count, left_gpus: count, slack: v.optional(v.boolean())});
+const secondsSchema = v.pipe(v.number(), v.minValue(0));
 
 /** Reads the limit of our account. An invalid limit counts as no limit, because that host checks the limit again. */
 function roomOf(value: unknown): AccountRoom | undefined {
@@ -210,7 +207,8 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 		throw failed(host, 'its queue is not valid JSON');
 	}
 
-	return {entries, room: result.success ? roomOf(result.output['own_limit']) : undefined};
+	const {own_limit: limit, own_max_seconds: seconds} = result.success ? result.output : {};
+	return {entries, room: roomOf(limit), mostSeconds: v.is(secondsSchema, seconds) ? seconds : undefined};
 }
 
 /** Asks another host for its report by ssh. The Go program can only report by `user`, and has no flag for `by`. Throws like {@link remoteStatus}. */

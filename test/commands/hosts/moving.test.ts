@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import type {App} from '../../../source/app/contract.js';
 import type {Input} from '../../../source/command-line/command.js';
 import {run} from '../../../source/commands/run.js';
-import {acquireElsewhere} from '../../../source/commands/shared/hosts/on-host.js';
+import {acquireElsewhere} from '../../../source/commands/shared/hosts/acquire-elsewhere.js';
 import {findBetterHost} from '../../../source/commands/shared/hosts/watch-hosts.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {createTestWorld} from '../../_helpers/world.js';

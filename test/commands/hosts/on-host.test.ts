@@ -1,7 +1,7 @@
 /**
 `--on` with a fake ssh that runs commands in the home of the other host. test/long/hosts/on-host uses a real sshd.
 */
-import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
@@ -243,6 +243,84 @@ slowTest('--on any prefers a host where the limit of the account leaves enough G
 	expect(await chosen('run --on any -g 2 -- true')).toBe('canhazgpu: using near: 4 GPU(s) are free there');
 });
 
+/** Replaces the program of `near`, which then has two free GPUs and prints its arguments. `queue` is the output of `queue --json`. */
+function printArguments(queue = '{}'): void {
+	const rows = [0, 1].map((index) => ({gpu_id: index, status: 'AVAILABLE', memory_total_mb: 81_920}));
+	writeFileSync(
+		path.join(near.home, 'installed/canhazgpu'),
+		`#!/bin/sh\ncase "$*" in status*) echo '${JSON.stringify(rows)}';; queue*) echo '${queue}';; *) echo "$*"; esac\n`,
+	);
+}
+
+test('--on passes a time of day as an instant, because the other host can be in another time zone', async () => {
+	printArguments();
+	const inIndia = {...environment, TZ: 'Asia/Kolkata'};
+	const printed = async (words: string) => (await here.run(words, inIndia)).stdout;
+	expect(await printed('extend --on near --until 2030-05-01T18:30')).toBe('extend --until=2030-05-01T13:00:00Z\n');
+	expect(await printed('extend --on near --until 2030-05-01T18:30Z')).toBe('extend --until=2030-05-01T18:30:00Z\n');
+	expect(await printed('run --on near --begin 2030-05-01 -- true')).toBe('run --begin=2030-04-30T18:30:00Z -- true\n');
+	expect(await printed('run --on near --begin 2h -- true')).toBe('run --begin=2h -- true\n');
+	expect(await here.run('extend --on near --until 18', inIndia)).toMatchObject({
+		exitCode: 2,
+		stdout: '',
+		stderr: expect.stringContaining('Error: --until: "18" is not a time\n') as string,
+	});
+});
+
+slowTest('--on any makes the chosen host use the settings by which the host was chosen', async () => {
+	printArguments();
+	writeFileSync(
+		path.join(here.home, '.canhazgpu.yaml'),
+		'run: {gpus: 2, nonblock: true, min-memory: 40G}\nreserve: {wait: 10m, gpu-ids: [0, 1]}\n',
+	);
+	const printed = async (words: string) => (await here.run(words, environment)).stdout;
+	expect(await printed('run --on any -- true')).toBe('run --gpus=2 --min-memory=38146Mi --nonblock -- true\n');
+	expect(await printed('run --on any -g 2 --nonblock=false --min-memory 1G -- true')).toBe(
+		'run --gpus=2 --min-memory=1G --nonblock=false -- true\n',
+	);
+	expect(await printed('reserve --on any')).toMatch(/^reserve --gpus=2 --gpu-ids=0,1 --wait=(?:600|59\d)s\n$/v);
+	expect(await printed('run --on near -- true')).toBe('run -- true\n');
+});
+
+slowTest('--on any with --begin chooses the host at that time', async () => {
+	const bin = path.join(here.home, 'noting');
+	const asked = path.join(here.home, 'asked');
+	makeStubSsh(bin, {near, far});
+	const ssh = path.join(bin, 'ssh');
+	writeFileSync(
+		ssh,
+		readFileSync(ssh, 'utf8').replace('shift 2\n', () => `shift 2\necho "$host" >> '${asked}'\n`),
+	);
+	const noting = {...environment, PATH: `${bin}:${here.environment['PATH']!}`};
+	const words = ['run', '--on', 'any', '-g', '2', '--begin', '10s', '--', 'true'];
+	const {ended} = start(here, words, noting);
+	// Each host is asked for its status and its queue.
+	await eventually(() => existsSync(asked) && readFileSync(asked, 'utf8').trim().split('\n').length >= 4);
+	expect((await near.run('reserve -g 2 -d 1h')).exitCode).toBe(0);
+	expect(await ended).toMatchObject({
+		exitCode: 0,
+		stderr: expect.stringMatching(
+			/^canhazgpu: starts at \d\d:\d\d\ncanhazgpu: using far: 4 GPU\(s\) are free there\n$/v,
+		) as string,
+	});
+	expect(await here.run('run --on any -g 9 --begin 1h -- true', environment)).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringContaining('Error: No host has 9 GPU(s) that fit the request\n') as string,
+	});
+});
+
+slowTest('--on any skips a host where the requested time is longer than the limit of the account', async () => {
+	const answer = JSON.stringify({entries: [], own_max_seconds: 1800});
+	printArguments(answer);
+	const chosen = async (words: string) => (await here.run(words, environment)).stderr.split('\n', 1)[0];
+	expect(await chosen('reserve --on any -g 2 -d 1h')).toBe('canhazgpu: using far: 4 GPU(s) are free there');
+	expect(await chosen('reserve --on any -g 2 -d 30m')).toBe('canhazgpu: using near: 2 GPU(s) are free there');
+	const onlyNear = {...environment, CANHAZGPU_REMOTE_HOSTS: 'near'};
+	expect((await here.run('run --on any -g 2 -t 1h -- true', onlyNear)).stderr).toMatch(
+		/^Error: No host has 2 GPU\(s\) that fit the request\n.*; near: you can ask for at most 30m there\n$/v,
+	);
+});
+
 slowTest('--on any prefers hosts in the order of remote_hosts and names the hosts that do not answer', async () => {
 	const bin = path.join(here.home, 'slow');
 	makeStubSsh(bin, {near, far});
@@ -307,6 +385,7 @@ test.each(
 			'Error: --lease and --user cannot be combined: --lease already names one reservation\n',
 		],
 		['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease cannot be combined with MIG instances in --gp'],
+		['run --on any --share 8G -- true', 2, 'Error: --on any cannot be combined with --share\nName one host.'],
 		['release --on any', 2, 'Error: release needs the name of a host: --on any works only with run and reserve\n'],
 		[
 			'reserve --on near --redis-port 7000',

@@ -1,10 +1,10 @@
 import type {HostAnswer} from '../../../core/rules/hosts/choose-host.js';
-import type {AccountRoom} from '../../../core/model/other-hosts.js';
+import type {OwnLimits} from '../../../core/model/other-hosts.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
 import {stateText} from '../../../format/states.js';
 import type {JsonRow} from '../../../format/tables/host-tables.js';
 import type {App} from '../../../app/contract.js';
-import {ownRoom} from '../own-room.js';
+import {ownLimits} from '../own-limits.js';
 import {withWorld} from '../with-world.js';
 import {localRows} from './local-rows.js';
 import {answerFrom, askHosts} from './ask-hosts.js';
@@ -45,7 +45,7 @@ function answerOf(
 	host: string,
 	rows: readonly JsonRow[],
 	waitingCount: number | undefined,
-	room: AccountRoom | undefined,
+	{room, mostSeconds}: OwnLimits = {},
 ): HostAnswer {
 	const observation: Observation = {
 		provider: 'fake',
@@ -63,13 +63,14 @@ function answerOf(
 		),
 		waitingCount,
 		room,
+		mostSeconds,
 	};
 }
 
 const ownAnswer = async (app: App): Promise<HostAnswer> =>
 	withWorld(app, {willScan: true, keepReconnecting: false}, async (world) => {
 		const [rows, snapshot] = [await localRows(world), await world.store.read()];
-		return answerOf(app.host.hostname, rows, snapshot.queue.length, ownRoom(app, world, snapshot));
+		return answerOf(app.host.hostname, rows, snapshot.queue.length, ownLimits(app, world, snapshot));
 	});
 
 async function otherAnswer(app: App, host: string, signal: AbortSignal | undefined): Promise<HostAnswer> {
@@ -78,9 +79,7 @@ async function otherAnswer(app: App, host: string, signal: AbortSignal | undefin
 		// Older versions have no queue command.
 		answerFrom(host, async () => app.remoteQueue(host, signal)),
 	]);
-	return 'error' in queue
-		? answerOf(host, rows, undefined, undefined)
-		: answerOf(host, rows, queue.entries.length, queue.room);
+	return 'error' in queue ? answerOf(host, rows, undefined) : answerOf(host, rows, queue.entries.length, queue);
 }
 
 /** Asks this host and the others about their GPUs. Each host answers or fails within 10 s. */

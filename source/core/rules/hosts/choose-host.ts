@@ -1,23 +1,28 @@
 /** Chooses the host on which to request GPUs, based on the status of all hosts. Each host still decides about its own GPUs. */
-import type {AccountRoom} from '../../model/other-hosts.js';
+import type {OwnLimits} from '../../model/other-hosts.js';
 import type {LeaseType, Observation} from '../../model/types.js';
 import {compareNumbers} from '../allocation/compare-numbers.js';
 import {eligibilityOf} from '../allocation/need.js';
 import {isPartOfGpu, type Wanted} from '../request/request.js';
 
 export type HostAnswer =
-	| {
+	| (OwnLimits & {
 			readonly host: string;
 			readonly observation: Observation;
 			/** Seconds until each GPU is free, by index. Absent for a GPU that is out of service, or held for an unknown time. */
 			readonly freeInSeconds: ReadonlyMap<number, number>;
 			readonly waitingCount: number | undefined;
-			readonly room?: AccountRoom | undefined;
-	  }
+	  })
 	| {readonly host: string; readonly error: string};
 
-/** A request, with its type: a job or a reservation. A request of unknown type cannot exceed a limit. */
-export type AskedOfHosts = Wanted & {readonly type?: LeaseType};
+export type AskedOfHosts = Wanted & {
+	/** Whether the request is for a job or a reservation. A request of unknown type cannot exceed a limit. */
+	readonly type?: LeaseType;
+	/** The requested time. Absent if the host decides. */
+	readonly seconds?: number | undefined;
+	/** Whether the request asks for something that other hosts may not offer, which only they can check. */
+	readonly isSpecial?: boolean;
+};
 
 type HostChoice =
 	| {
@@ -35,7 +40,8 @@ type HostChoice =
 export type HostReason =
 	| {readonly kind: 'error'; readonly words: string}
 	| {readonly kind: 'insufficient'; readonly gpuCount: number}
-	| {readonly kind: 'over-limit'; readonly mostGpus: number};
+	| {readonly kind: 'over-limit'; readonly mostGpus: number}
+	| {readonly kind: 'too-long'; readonly mostSeconds: number};
 
 type Chosen = Omit<Extract<HostChoice, {kind: 'chosen'}>, 'unanswered'> & {readonly waitingCount: number};
 
@@ -51,12 +57,12 @@ function roomFor({type, need}: AskedOfHosts, {room, waitingCount}: Extract<HostA
 }
 
 function judge(wanted: AskedOfHosts, answer: HostAnswer): Chosen | HostReason {
-	const {count, ids, need} = wanted;
+	const {count, ids, need, seconds: askedSeconds = 0} = wanted;
 	if ('error' in answer) {
 		return {kind: 'error', words: answer.error};
 	}
 
-	const {host, observation, freeInSeconds, waitingCount = unknownQueue} = answer;
+	const {host, observation, freeInSeconds, waitingCount = unknownQueue, mostSeconds = Infinity} = answer;
 	const indexes = observation.gpus.map(({index}) => index);
 	// A status does not show the links between GPUs, so the chosen host checks them.
 	const {groups = [indexes], isPossible} = eligibilityOf(
@@ -81,6 +87,10 @@ function judge(wanted: AskedOfHosts, answer: HostAnswer): Chosen | HostReason {
 	const {most, left} = roomFor(wanted, answer);
 	if (count > most) {
 		return {kind: 'over-limit', mostGpus: most};
+	}
+
+	if (askedSeconds > mostSeconds) {
+		return {kind: 'too-long', mostSeconds};
 	}
 
 	// Beyond the account's limit, the wait counts as endless, because nobody knows when the account will hold fewer GPUs.
@@ -128,14 +138,14 @@ export function chooseHost(wanted: AskedOfHosts, answers: readonly HostAnswer[])
 
 /**
 Returns a host with enough free GPUs and no queue, for a request that holds no GPUs on `current`. On a host with a queue, the request would wait
-again. A request for linked GPUs does not move, because the other host may have no links and refuse it.
+again. A special request, or one for linked GPUs, does not move, because the other host may refuse it.
 */
 export function hostToMoveTo(
 	wanted: AskedOfHosts,
 	current: string,
 	answers: readonly HostAnswer[],
 ): string | undefined {
-	if (wanted.need?.nvlink === true && wanted.count > 1) {
+	if (wanted.isSpecial === true || (wanted.need?.nvlink === true && wanted.count > 1)) {
 		return undefined;
 	}
 

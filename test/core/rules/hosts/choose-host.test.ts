@@ -202,3 +202,22 @@ describe('the limit of the account on a host', () => {
 		expect(choose({count: 2})).toMatchObject({kind: 'none'});
 	});
 });
+
+test('chooseHost excludes a host where the account cannot ask for so much time', () => {
+	const free = answer('short', [{model: 'A', freeIn: 0}], 0);
+	const strict = {...free, mostSeconds: 1800};
+	const later = answer('long', [{model: 'A', freeIn: 60}], 0);
+	expect(chooseHost({count: 1, seconds: 3600}, [strict, later])).toMatchObject({host: 'long', waitSeconds: 60});
+	expect(chooseHost({count: 1, seconds: 1800}, [strict, later])).toMatchObject({host: 'short'});
+	expect(chooseHost({count: 1}, [strict, later])).toMatchObject({host: 'short'});
+	expect(chooseHost({count: 1, seconds: 3600}, [strict])).toEqual({
+		kind: 'none',
+		reasons: [{host: 'short', reason: {kind: 'too-long', mostSeconds: 1800}}],
+	});
+});
+
+test('hostToMoveTo never moves a special request, because only the other host knows whether it would refuse it', () => {
+	const free = answer('free', [{model: 'A', freeIn: 0}], 0);
+	expect(hostToMoveTo({count: 1}, 'here', [free])).toBe('free');
+	expect(hostToMoveTo({count: 1, isSpecial: true}, 'here', [free])).toBeUndefined();
+});
