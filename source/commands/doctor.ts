@@ -23,6 +23,7 @@ import {requireNoClone, requirePool} from '../core/rules/pool/pool.js';
 import type {Pool, Snapshot} from '../core/model/types.js';
 import {CanhazgpuError, withFallback} from '../errors.js';
 import {diagnosisText} from '../format/tables/diagnosis.js';
+import {decodeSharedScan} from '../core/rules/pool/shared-scan.js';
 import {harmlessJson} from '../format/text/json.js';
 import {sanitize} from '../format/text/text.js';
 import type {Engine} from '../core/operations/engine.js';
@@ -194,7 +195,7 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 		...judgeRecords(snapshot, store),
 		...judgePolicy(snapshot, store.shell),
 		...(await limitFindings(app, snapshot)),
-		...judgeKeeping(snapshot, posted?.ageSeconds),
+		...judgeKeeping(snapshot, posted && {ageSeconds: posted.ageSeconds, scan: decodeSharedScan(posted.text)}),
 		...judgeView(snapshot, seen, host.self.namespace),
 		...(await lossFindings(snapshot)),
 		...kept,

@@ -5,6 +5,7 @@ import {extendJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
 import {clockTime} from '../format/text/days.js';
+import {beyondLimitText, idleText, keptText} from '../format/idle-text.js';
 import {gpuList} from '../format/text/gpu-list.js';
 import {partName, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/owner.js';
@@ -105,9 +106,18 @@ export const extend: Command = {
 			}
 
 			app.print(`Extended ${partsOfHoldings(extended)}`);
-			for (const {expiryTime, keepUntil, ...holding} of extended) {
-				const kept = keepUntil === undefined ? '' : `, kept until ${clockTime(keepUntil, now)} even if idle`;
-				app.print(`${partName(holding)} expires in ${longDuration(expiryTime - now)}${kept}`);
+			for (const {expiryTime, keepUntil, warning, beyondLimit, ...holding} of extended) {
+				const words = [
+					`expires in ${longDuration(expiryTime - now)}`,
+					keepUntil === undefined ? undefined : keptText(keepUntil, (time) => clockTime(time, now)),
+					warning && `but ${idleText(warning, now)}`,
+					beyondLimit?.deadline === undefined ? undefined : `but ${beyondLimitText(beyondLimit, now)}`,
+				];
+				app.print(`${partName(holding)} ${words.filter((each) => each !== undefined).join(', ')}`);
+			}
+
+			if (extended.some(({warning}) => warning !== undefined)) {
+				app.remark('To keep the idle GPUs: canhazgpu extend --keep 30m');
 			}
 
 			remarkMissing(app, named, extended);

@@ -2,7 +2,7 @@ import {newEvents} from '../core/live/audit-feed.js';
 import {startLiveView} from '../core/live/live-view.js';
 import type {AuditEntry} from '../core/model/types.js';
 import {idleRulesOf} from '../core/rules/policy/idle-rules.js';
-import {policyValue, type StoredPolicy} from '../core/rules/policy/policy.js';
+import {policyDoubtOf, policyValue, type StoredPolicy} from '../core/rules/policy/policy.js';
 import {CanhazgpuError, isOutage} from '../errors.js';
 import {eventLine} from '../format/events.js';
 import {isReturn} from '../format/returns.js';
@@ -42,16 +42,24 @@ async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld |
 	return undefined;
 }
 
-const policyText = (snapshot: StoredPolicy): string => {
+function idleText(snapshot: StoredPolicy): string {
+	const doubt = policyDoubtOf(snapshot, ['idle.after', 'idle.grace', 'idle.when', 'idle.keep-max']);
+	if (doubt !== undefined) {
+		return `Idle GPUs do not go back to the pool, because the policy is damaged: ${doubt.problem}\n${doubt.fix}`;
+	}
+
 	const rules = idleRulesOf(snapshot);
-	const idle =
-		rules === undefined
-			? 'Idle GPUs do not go back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
-			: `Owners of GPUs that are idle for ${typedDuration(rules.afterSeconds)} get a warning. The GPUs go back to the pool ${typedDuration(rules.graceSeconds)} later${rules.isOnlyWanted ? ', once somebody is waiting for them' : ''}`;
+	return rules === undefined
+		? 'Idle GPUs do not go back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
+		: `Owners of GPUs that are idle for ${typedDuration(rules.afterSeconds)} get a warning. The GPUs go back to the pool ${typedDuration(rules.graceSeconds)} later${rules.isOnlyWanted ? ', once somebody is waiting for them' : ''}`;
+}
+
+function policyText(snapshot: StoredPolicy): string {
+	const idle = idleText(snapshot);
 	return policyValue(snapshot, 'limits.slack') === 'on'
 		? `${idle}\nGPUs beyond the limit of their account also go back after a warning, if somebody else is waiting for them`
 		: idle;
-};
+}
 
 /** Watches the pool until the signal is aborted. Prints the policy when it changes, and what happens to idle reservations. */
 async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<void> {
@@ -70,13 +78,24 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 	let known: readonly AuditEntry[] | undefined;
 	/** The reasons of the current outage that were printed. Each is printed once, because they can alternate. */
 	const printedReasons = new Set<string>();
-	view.subscribe(({snapshot, lost, events, eventsProblem, now}, change) => {
+	/** The reasons of the current series of failed scans that were printed. */
+	const printedFailures = new Set<string>();
+	view.subscribe(({snapshot, lost, blind, events, eventsProblem, now}, change) => {
 		if (change === 'store-lost' && lost !== undefined && !printedReasons.has(lost.reason)) {
 			printedReasons.add(lost.reason);
 			app.remark(`The store cannot be reached: ${sanitize(lost.reason)}. Waiting for it.`);
 		} else if (change === 'snapshot' && printedReasons.size > 0) {
 			printedReasons.clear();
 			app.remark('The store can be reached again.');
+		}
+
+		if (change === 'scan' && blind !== undefined && !printedFailures.has(blind.reason)) {
+			printedFailures.add(blind.reason);
+			const hint = blind.hint === undefined ? '' : `\n${sanitize(blind.hint)}`;
+			app.remark(`The GPUs cannot be read, so idle ones do not go back: ${sanitize(blind.reason)}${hint}`);
+		} else if (change === 'scan' && blind === undefined && printedFailures.size > 0) {
+			printedFailures.clear();
+			app.remark('The GPUs can be read again.');
 		}
 
 		if (change === 'snapshot' && snapshot !== undefined) {

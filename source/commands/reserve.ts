@@ -21,8 +21,12 @@ import {createBackground} from './shared/background.js';
 const shareText = (shareMiB: number | undefined): string =>
 	shareMiB === undefined ? '' : ` (a share of ${sizeText(shareMiB)}; the limit is not enforced)`;
 
-const keptText = (keepSeconds: number | undefined): string =>
-	keepSeconds === undefined ? '' : `, kept for ${typedDuration(keepSeconds)} even if idle`;
+const keptText = (keepSeconds: number | undefined, durationSeconds: number): string =>
+	keepSeconds === undefined
+		? ''
+		: keepSeconds < durationSeconds
+			? `, kept for ${typedDuration(keepSeconds)} even if idle`
+			: ', kept for all this time even if idle';
 
 export const reserve: Command = {
 	name: 'reserve',
@@ -147,7 +151,10 @@ export const reserve: Command = {
 				// Scripts written for the Go program expect a line that starts with `export CUDA_VISIBLE_DEVICES=`.
 				const use = useLines(answer, app.host.hostname).join('\n');
 				// Prints everything in one write, for readers that stop after the first line.
-				app.print(`${reserved}${keptText(keepSeconds)}${shareText(need?.shareMiB)}${where}\n\n${use}`, done);
+				app.print(
+					`${reserved}${keptText(keepSeconds, durationSeconds)}${shareText(need?.shareMiB)}${where}\n\n${use}`,
+					done,
+				);
 			}
 
 			if (answer.isBeyondLimit === true) {

@@ -1,13 +1,17 @@
 /** Idle reservations with real stores and processes. */
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {userInfo} from 'node:os';
+import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {emptyPlan} from '../../source/core/model/plan.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {firstCase, isLong, slowTest} from '../_helpers/slow.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
-import {freshEmbeddedBox, peek, recordsOf, start} from '../_helpers/program/processes.js';
+import {freshEmbeddedBox, openStoreOf, peek, recordsOf, start} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createIdleBox, holdIdle, outcomeOf} from './_idle-box.js';
 
@@ -151,6 +155,70 @@ test.each([
 		expect(exitCode).toBe(4);
 		expect(stderr).toContain(`Error: Redis at 127.0.0.1:${server.port} ${problem}\n`);
 	}
+});
+
+test('keep says once that the GPUs cannot be read', async () => {
+	const {box, stub} = await createIdleBox(undefined);
+	await stub.answer({gpus: {exitCode: 9, stderr: 'no driver'}});
+	const keeper = start(box, 'keep');
+	await keeper.says(/^The GPUs cannot be read, so idle ones do not go back: .*driver/v);
+	keeper.kill('SIGTERM');
+	expect((await keeper.ended).exitCode).toBe(0);
+});
+
+test('keep names the damaged part of the policy', async () => {
+	const {box} = await createIdleBox(undefined);
+	const store = await openStoreOf(box);
+	const {policy} = await store.read();
+	const damaged = new Map([...policy, ['idle.grace', {value: 'banana', since: 0}]]);
+	await store.commit({...emptyPlan, writes: [{kind: 'policy', policy: damaged}]});
+	const keeper = start(box, 'keep');
+	await eventually(() => keeper.stdout() !== '');
+	keeper.kill('SIGTERM');
+	const {stdout} = await keeper.ended;
+	expect(stdout).toMatch(
+		/^Idle GPUs do not go back to the pool, because the policy is damaged: idle\.grace: .*\n.*--set idle\.grace=VALUE\n/v,
+	);
+});
+
+test('extend says that an idle reservation still goes back', async () => {
+	const {box} = await createIdleBox(undefined);
+	const account = userInfo().username;
+	await holdIdle(box, {warned: -300, deadline: 600}, account);
+	const {stdout, stderr} = await box.run('extend --duration 1h');
+	expect(stdout.match(/expires in \d+h \d+m \d+s, but idle, goes back at \d\d:\d\d unless used$/gmv)).toHaveLength(2);
+	expect(stderr).toBe('To keep the idle GPUs: canhazgpu extend --keep 30m\n');
+	const json = JSON.parse((await box.run('extend --duration 1h --json')).stdout) as {
+		extended: Array<Record<string, unknown>>;
+	};
+	expect(json.extended[0]).toHaveProperty('reclaim_at');
+	expect(await box.run('extend --keep 1h')).toMatchObject({
+		stdout: expect.not.stringContaining('goes back') as string,
+		stderr: '',
+	});
+});
+
+test('a reservation is not shown as kept beyond its end', async () => {
+	const box = await freshEmbeddedBox(1);
+	expect((await box.run('reserve -d 10m --keep 30m')).stdout).toMatch(
+		/^Reserved 1 GPU\(s\): \[0\] for 0h 10m 0s, kept for all this time even if idle\n/v,
+	);
+	const [row] = JSON.parse((await box.run('status --json')).stdout) as Array<Record<string, string>>;
+	// The end is rounded up to whole seconds.
+	expect(Date.parse(row!['keep_until']!) - Date.now()).toBeLessThanOrEqual(601_000);
+});
+
+test('status --follow sends reminders', async () => {
+	const box = await freshEmbeddedBox(1);
+	const told = path.join(box.home, 'told');
+	const config = path.join(box.home, '.canhazgpu.yaml');
+	writeFileSync(config, `notify: {to: ["exec:/usr/bin/tee ${told}"]}\n`, {mode: 0o600});
+	// A reminder is due ten minutes before the end.
+	expect((await box.run('reserve -d 601s')).exitCode).toBe(0);
+	const follower = start(box, 'status --follow --json');
+	await eventually(() => existsSync(told) && readFileSync(told, 'utf8').includes('ends in'));
+	follower.kill('SIGTERM');
+	await follower.ended;
 });
 
 slowTest('keep ends after the pool was moved to another store, so that its service uses the new location', async () => {

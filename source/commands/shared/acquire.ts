@@ -14,9 +14,6 @@ type Acquired =
 	/** A signal ended the wait. The exit code is 128 plus the number of the signal. */
 	| {readonly kind: 'interrupted'; readonly exitCode: number};
 
-/** Time in ms that a hanging notification can delay the return to the shell. */
-const servedMs = 2000;
-
 const unsureText =
 	'The store cannot be reached. Once it is back, this request is removed from the queue. To see whether it got GPUs at the last moment: canhazgpu status';
 
@@ -27,17 +24,14 @@ export async function remindOfGrant(
 	{gpus, leaseId}: Grant,
 ): Promise<void> {
 	const {account, label} = requester;
-	const problems = await app.notify(
-		{
-			kind: 'served',
-			account,
-			label: label === account ? undefined : label,
-			gpus,
-			leaseId,
-			note,
-		},
-		AbortSignal.timeout(servedMs),
-	);
+	const problems = await app.notify({
+		kind: 'served',
+		account,
+		label: label === account ? undefined : label,
+		gpus,
+		leaseId,
+		note,
+	});
 	for (const problem of problems) {
 		app.remark(`canhazgpu: ${sanitize(problem)}`);
 	}

@@ -8,6 +8,7 @@ import {sanitize} from '../../format/text/text.js';
 import {isReaderGone, lostOutput} from '../../errors.js';
 import {statusJson} from '../../format/json/status-json.js';
 import type {App} from '../../app/contract.js';
+import {keepReminding} from '../shared/reminding.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
 
 /** The scan interval in ms. A line is printed after each scan, and writing it shows whether the reader has gone. */
@@ -55,6 +56,7 @@ export async function followStatus(app: App): Promise<number> {
 	process.stdout.on('error', unwritten);
 	let timer: NodeJS.Timeout | undefined;
 	let view: LiveView | undefined;
+	let stopReminding: (() => Promise<void>) | undefined;
 	try {
 		const started = startLiveView(world, {
 			watched: {gpus: await world.watchGpus(scanMs), clock: world.clock},
@@ -65,6 +67,7 @@ export async function followStatus(app: App): Promise<number> {
 			broken: ended.reject,
 		});
 		view = started;
+		stopReminding = keepReminding(app, world, app.remark);
 		started.subscribe((_state, change) => {
 			if (change === 'events') {
 				return;
@@ -84,6 +87,7 @@ export async function followStatus(app: App): Promise<number> {
 		process.stdout.off('error', unwritten);
 		view?.stop();
 		interruption.end();
+		await stopReminding?.();
 		await world.close();
 	}
 }

@@ -6,6 +6,8 @@ import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
 import type {AcquireRequest, Grant, TimedRequest, Wanted} from '../rules/request/request.js';
 import type {JobRow} from '../rules/jobs/rows.js';
+import type {BeyondLimit} from '../rules/limits/slack.js';
+import type {Warning} from '../rules/policy/idle-rules.js';
 import {policyValue, type StoredPolicy} from '../rules/policy/policy.js';
 import type {World} from '../model/ports.js';
 import type {Lease, QueueEntry, Requester} from '../model/types.js';
@@ -75,6 +77,10 @@ export type ExtendResult = {
 		readonly lease?: Pick<Lease, 'mig'>;
 		readonly expiryTime: number;
 		readonly keepUntil?: number | undefined;
+		/** Set if the GPU still goes back to the pool before its new end, unless it is used. */
+		readonly warning?: Warning | undefined;
+		/** Set if the reservation is still beyond the limit of its account. */
+		readonly beyondLimit?: BeyondLimit | undefined;
 	}>;
 	readonly notYours: readonly HeldPart[];
 	/** The GPUs of selected leases that cannot be extended, because these leases end with their job and not at a certain time. */

@@ -10,7 +10,8 @@ import {emptyPlan} from '../model/plan.js';
 import {checkAgentDuration, latestAgentEnd} from '../rules/policy/agents.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
-import {checkKeep} from '../rules/policy/idle-rules.js';
+import {beyondLimitOf} from '../rules/limits/slack.js';
+import {checkKeep, warningOf} from '../rules/policy/idle-rules.js';
 import {select, type Selection} from '../rules/leases/selection.js';
 import {decodeSharedScan} from '../rules/pool/shared-scan.js';
 import {statusRows, type View} from '../rules/pool/status.js';
@@ -166,12 +167,19 @@ export const extend = async (
 					expect: [...plan.expect, ...policyExpectations(snapshot)],
 				},
 				result: {
-					extended: records.map(({index, lease}) => ({
-						index,
-						lease,
-						expiryTime: expiryOf(lease),
-						keepUntil: keepUntilOf?.(lease),
-					})),
+					extended: records.map(({index, lease}) => {
+						const expiryTime = expiryOf(lease);
+						const keepUntil = keepUntilOf?.(lease);
+						const changed = {...lease, expiryTime, keepUntil: keepUntil ?? lease.keepUntil};
+						return {
+							index,
+							lease,
+							expiryTime,
+							keepUntil: keepUntil === undefined ? undefined : Math.min(keepUntil, expiryTime),
+							warning: warningOf(changed, snapshot),
+							beyondLimit: beyondLimitOf(changed, snapshot),
+						};
+					}),
 					notYours,
 					notTimed,
 					now: snapshot.now,

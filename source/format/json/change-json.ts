@@ -1,10 +1,12 @@
 /** The JSON of commands that change something. Names as in `status --json`, RFC 3339 times, durations in whole seconds. Unknown values are absent. */
 import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
+import type {ExtendResult} from '../../core/operations/engine.js';
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import type {Lease} from '../../core/model/types.js';
 import {instanceText} from '../../core/rules/mig/instances.js';
+import {reclaimTimeOf} from '../idle-text.js';
 import {heldInstanceJson, instancesJson, missingParts, type HeldPart, type NamedParts} from '../instances.js';
 import {shownVia} from '../text/note.js';
 import {optionalTimestamp, timestamp} from '../text/durations.js';
@@ -26,7 +28,7 @@ export const grantJson = (
 	lease_id: leaseId,
 	since: timestamp(startTime),
 	ends_by: optionalTimestamp(endsBy),
-	keep_until: optionalTimestamp(keepUntil),
+	keep_until: optionalTimestamp(keepUntil === undefined ? undefined : Math.min(keepUntil, endsBy ?? Infinity)),
 	beyond_limit: isBeyondLimit,
 	node: place?.node,
 	node_gpu_ids: place?.gpuIds,
@@ -62,17 +64,14 @@ export const releaseJson = (released: readonly Holding[], named: NamedParts | un
 	...notReservedJson(named, released),
 });
 
-export const extendJson = (
-	extended: ReadonlyArray<HeldPart & {readonly expiryTime: number; readonly keepUntil?: number | undefined}>,
-	named: NamedParts | undefined,
-	now: number,
-) => ({
-	extended: extended.map(({index, lease: {mig} = {}, expiryTime, keepUntil}) => ({
+export const extendJson = (extended: ExtendResult['extended'], named: NamedParts | undefined, now: number) => ({
+	extended: extended.map(({index, lease: {mig} = {}, expiryTime, keepUntil, ...returning}) => ({
 		gpu_id: index,
 		mig_instance: mig && heldInstanceJson(mig),
 		ends_by: timestamp(expiryTime),
 		remaining_seconds: Math.max(0, Math.floor(expiryTime - now)),
 		keep_until: optionalTimestamp(keepUntil),
+		reclaim_at: optionalTimestamp(reclaimTimeOf(returning)),
 	})),
 	...notReservedJson(named, extended),
 });

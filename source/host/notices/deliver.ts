@@ -38,6 +38,7 @@ export async function deliver(
 	try {
 		return await attempt(request, options, signal === undefined ? patience : AbortSignal.any([patience, signal]));
 	} catch (error) {
-		return {outcome: 'failed', reason: messageOf(error)};
+		const reason = patience.aborted ? `there was no answer within ${patienceMs / 1000} s` : messageOf(error);
+		return {outcome: 'failed', reason};
 	}
 }

@@ -57,7 +57,11 @@ async function runCommand({argv, stdin, environment}: Command, signal: AbortSign
 				? {outcome: 'delivered'}
 				: {
 						outcome: 'failed',
-						reason: killedBy === null ? `it ended with exit code ${code}` : `it was ended by ${killedBy}`,
+						reason: signal.aborted
+							? 'it did not end in time'
+							: killedBy === null
+								? `it ended with exit code ${code}`
+								: `it was ended by ${killedBy}`,
 					},
 		);
 	});

@@ -4,9 +4,6 @@ import type {AcquireRequest} from '../../../core/rules/request/request.js';
 import type {JobEnded} from '../../../format/notices/notice.js';
 import {sanitize} from '../../../format/text/text.js';
 
-/** Time in ms that a hanging target can delay the return to the shell. */
-const longestMs = 2000;
-
 type EndedJob = {
 	readonly request: AcquireRequest;
 	readonly jobLease: JobLease;
@@ -17,7 +14,7 @@ type EndedJob = {
 };
 
 async function report(app: App, notice: JobEnded): Promise<void> {
-	for (const problem of await app.notify(notice, AbortSignal.timeout(longestMs))) {
+	for (const problem of await app.notify(notice)) {
 		app.remark(`canhazgpu: the end of the job could not be reported: ${sanitize(problem)}`);
 	}
 }

@@ -69,8 +69,13 @@ export type BeyondLimit = {
 	readonly deadline: number | undefined;
 };
 
-export function beyondLimitOf({leaseId, slack}: Lease, snapshot: Pooled): BeyondLimit | undefined {
+export function beyondLimitOf(lease: Lease, snapshot: Pooled & Pick<Snapshot, 'queue'>): BeyondLimit | undefined {
+	const {leaseId, slack} = lease;
 	const limit =
-		slack === undefined ? undefined : slackLeasesIn(snapshot).find(({lease}) => lease.leaseId === leaseId)?.limit;
-	return limit && {limit, deadline: slack?.deadline};
+		slack === undefined ? undefined : slackLeasesIn(snapshot).find((marked) => marked.lease.leaseId === leaseId)?.limit;
+	// A deadline stays recorded until the next scan after the last waiting request has left.
+	const isWaitedFor = snapshot.queue.some(
+		(record) => record.kind === 'entry' && ownerOf(record.entry) !== ownerOf(lease),
+	);
+	return limit && {limit, deadline: isWaitedFor ? slack?.deadline : undefined};
 }

@@ -63,8 +63,11 @@ export function parkedOf({parked, keepUntil = 0}: Lease, snapshot: Clocked): Par
 		: {since: parked.since};
 }
 
-export const keptUntil = ({keepUntil}: Lease, {now}: Pick<Snapshot, 'now'>): number | undefined =>
-	keepUntil === undefined || keepUntil <= now ? undefined : keepUntil;
+/** Returns until when the owner keeps the reservation, at the latest until its end. Undefined if the owner does not keep it. */
+export const keptUntil = (
+	{keepUntil, expiryTime = Infinity}: Lease,
+	{now}: Pick<Snapshot, 'now'>,
+): number | undefined => (keepUntil === undefined || keepUntil <= now ? undefined : Math.min(keepUntil, expiryTime));
 
 const usualKeepSeconds = 2 * 60 * 60;
 

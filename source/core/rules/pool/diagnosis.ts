@@ -180,10 +180,27 @@ export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding
 /** If the policy returns idle GPUs, the last shared scan must not be older than this. */
 const longestUnseenSeconds = 300;
 
-/** If the policy returns idle GPUs, reports whether the GPUs are scanned. `seenAgo` is the age of the last shared scan in seconds, if any. */
-export function judgeKeeping(snapshot: StoredPolicy, seenAgo: number | undefined): readonly Finding[] {
+/** If the policy returns idle GPUs, reports whether the GPUs are scanned. `scan` is the last shared scan, and `ageSeconds` its age. */
+export function judgeKeeping(
+	snapshot: StoredPolicy,
+	{
+		ageSeconds: seenAgo,
+		scan,
+	}: {readonly ageSeconds?: number; readonly scan?: Pick<Observation, 'failure'> | undefined} = {},
+): readonly Finding[] {
 	if (idleRulesOf(snapshot) === undefined) {
 		return [];
+	}
+
+	if (scan?.failure !== undefined && seenAgo !== undefined && seenAgo <= longestUnseenSeconds) {
+		return [
+			finding(
+				'pool',
+				'warning',
+				`idle.after is set, but the program that watches the GPUs cannot read them, so idle GPUs do not go back: ${scan.failure.message}`,
+				'If doctor can read the GPUs, compare the environment of the two programs, such as PATH: systemctl status canhazgpu-keep',
+			),
+		];
 	}
 
 	return seenAgo !== undefined && seenAgo <= longestUnseenSeconds

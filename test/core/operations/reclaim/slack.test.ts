@@ -539,3 +539,16 @@ test('a clock that was set forward does not shorten the grace period', async () 
 	const {returned} = await box.world.memory.read();
 	expect(returned).toMatchObject([{account: 'ada', gpus: [3], reason: 'beyond-limit'}]);
 });
+
+test('a reservation beyond the limit shows no deadline after the last other waiting request has left', async () => {
+	const {world, take, join, leave, lookFor} = await createBox();
+	await take(ada, 3);
+	await join(bob, 2);
+	await lookFor(1);
+	const deadlines = async () =>
+		(await readStatus(world)).rows.map(({beyondLimit}) => beyondLimit?.deadline !== undefined);
+	expect(await deadlines()).toContain(true);
+	await leave(bob);
+	// No program has scanned since.
+	expect(await deadlines()).not.toContain(true);
+});

@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {
 	judgeClock,
+	judgeKeeping,
 	judgePolicy,
 	judgeRecords,
 	judgeScan,
@@ -124,4 +125,15 @@ test.each([
 	const policy = new Map([['share.gpus', {value, since: 1}]]);
 	const records = [0, 1].map((index) => ({kind: 'free', index, raw: undefined}) as const);
 	expect(problems(judgePolicy(snapshotWith({policy, gpus: records}), 'redis-cli'))).toEqual(expected);
+});
+
+test('doctor warns if the scans of the program that returns idle GPUs fail', () => {
+	const snapshot = snapshotWith({policy: new Map([['idle.after', {value: '1h', since: 0}]])});
+	const judge = (failure?: {readonly message: string}, ageSeconds = 5) =>
+		problems(judgeKeeping(snapshot, {ageSeconds, scan: {failure}}));
+	expect(judge()).toEqual([]);
+	expect(judge({message: 'nvidia-smi failed'})).toEqual([
+		'idle.after is set, but the program that watches the GPUs cannot read them, so idle GPUs do not go back: nvidia-smi failed',
+	]);
+	expect(judge({message: 'nvidia-smi failed'}, 1000)).toEqual([expect.stringContaining('no monitor, dashboard')]);
 });
