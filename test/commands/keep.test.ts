@@ -211,12 +211,15 @@ test('a reservation is not shown as kept beyond its end', async () => {
 test('status --follow sends reminders', async () => {
 	const box = await freshEmbeddedBox(1);
 	const told = path.join(box.home, 'told');
-	const config = path.join(box.home, '.canhazgpu.yaml');
-	writeFileSync(config, `notify: {to: ["exec:/usr/bin/tee ${told}"]}\n`, {mode: 0o600});
+	const program = path.join(box.home, 'tell');
+	writeFileSync(program, `#!/bin/sh\ncat > '${told}'\n`, {mode: 0o755});
+	writeFileSync(path.join(box.home, '.canhazgpu.json'), JSON.stringify({notify: {to: [`exec:${program}`]}}), {
+		mode: 0o600,
+	});
 	// A reminder is due ten minutes before the end.
 	expect((await box.run('reserve -d 601s')).exitCode).toBe(0);
 	const follower = start(box, 'status --follow --json');
-	await eventually(() => existsSync(told) && readFileSync(told, 'utf8').includes('ends in'));
+	await eventually(() => existsSync(told) && readFileSync(told, 'utf8').includes('ends in'), 20_000);
 	follower.kill('SIGTERM');
 	await follower.ended;
 });
