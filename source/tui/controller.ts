@@ -51,13 +51,15 @@ export function createController(
 	let held: string[] | undefined;
 
 	async function complete(): Promise<void> {
-		held = [];
+		const keys: string[] = [];
+		held = keys;
 		try {
 			await completeLine(runner.context);
 		} finally {
-			const keys = held;
-			held = undefined;
-			pressAll(keys, false);
+			if (held === keys) {
+				held = undefined;
+				pressAll(keys, false);
+			}
 		}
 	}
 
@@ -125,7 +127,11 @@ export function createController(
 
 	function pressAll(names: readonly string[], mayAnswer: boolean): void {
 		for (const name of names) {
-			if (held === undefined) {
+			if (name === 'escape' || name === 'ctrl-c') {
+				// The user does not want to wait for the completion, so the held keys are dropped.
+				held = undefined;
+				pressOne(name, mayAnswer);
+			} else if (held === undefined) {
 				pressOne(name, mayAnswer);
 			} else {
 				held.push(name);

@@ -2,6 +2,7 @@
 import {Buffer} from 'node:buffer';
 import {afterEach, expect, test, vi} from 'vitest';
 import type {FactsOfProcesses, GpuProcess} from '../../source/core/model/types.js';
+import {CanhazgpuError} from '../../source/errors.js';
 import {leaveQueue} from '../../source/core/operations/waiting/leave-queue.js';
 import type {MonitorPorts} from '../../source/tui/ports.js';
 import {person} from '../_helpers/world.js';
@@ -168,6 +169,21 @@ test('the key q asks before it removes a waiting request from the queue and quit
 	expect(await lineOf(box)).toEqual([]);
 });
 
+test('the question whether to quit closes when no request waits any more', async () => {
+	const box = await createBox(1, {leases: {0: lease('bob')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +Reserved/v);
+	await session.press('w', keys.enter);
+	await session.shows('WAIT');
+	await session.press('q');
+	await session.shows('1 request waits in the queue from this monitor');
+	await release(box, 0);
+	await session.shows('OK reserved GPU 0');
+	await session.hides('request waits');
+	await session.press('y');
+	expect(session.quits()).toBe(0);
+});
+
 test('the key x refuses to remove the queue entry of another account', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [waiter('erin')]});
 	session = startMonitor(box);
@@ -185,13 +201,37 @@ test('the key z undoes a release only once, and only while the GPU is free', asy
 	await session.press('z');
 	await session.shows('WARN Nothing to undo');
 	await session.press('x', 'y');
-	await session.shows(/OK released GPU 0 .* z Undo \((?:10|9)s\)/v);
+	await session.shows(/OK released GPU 0 .* z Undo release \((?:10|9)s\)/v);
 	await session.press('zz');
 	await session.shows('OK reserved GPU 0 again, until the same time as before');
 	const [after] = await held(box);
 	expect(after).toMatchObject({user: 'team', actualUser: 'alice', note: 'eval', expiryTime: before!.expiryTime});
 	expect(after!.leaseId).not.toBe(before!.leaseId);
-	await session.hides('Undo (');
+	await session.hides('Undo release (');
+});
+
+test('the key z can undo a release later if the store fails at first', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +Mine/v);
+	await session.press('x', 'y');
+	await session.shows('z Undo');
+	vi.spyOn(box.store, 'commit').mockRejectedValueOnce(new CanhazgpuError('failed', 'no answer'));
+	await session.press('z');
+	await session.shows('ERR no answer');
+	await session.press('z');
+	await session.shows('OK reserved GPU 0 again');
+});
+
+test('releasing a share says so', async () => {
+	const box = await createBox(1);
+	await box.write({kind: 'shares', index: 0, shares: [lease('alice', {memoryMiB: 8192})], capacityMiB: 81_920});
+	session = startMonitor(box);
+	await session.shows(/> 0 +Mine/v);
+	await session.press('x');
+	await session.shows('Release a share of 8G of GPU 0');
+	await session.press('y');
+	await session.shows('OK released a share of 8G of GPU 0');
 });
 
 test('the key z does not undo a release if another account now holds the GPU, and names that account', async () => {

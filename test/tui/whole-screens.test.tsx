@@ -221,7 +221,11 @@ const dialogs: Readonly<Record<string, () => Promise<State>>> = {
 	'hosts-extend': async () => pressWhereEnabled(extendOverHosts, await seenHosts()),
 	adopt: async () => opened(await createOwnUnreserved(), adopt),
 	signal: async () => opened(await createScene(), signal),
-	quit: async () => seen(await createScene(), [{kind: 'opened', dialog: ask('quit', {waiting: 1})}]),
+	quit: async () =>
+		seen(await createScene(), [
+			{kind: 'wait-went-on', id: 1, words: 'position 1 of 1'},
+			{kind: 'opened', dialog: ask('quit', {})},
+		]),
 };
 
 /** GPU 0 is in use by alice, who has not reserved it. */

@@ -1,6 +1,8 @@
 /** `:`: runs a typed command line. In some outputs, Enter runs a command line that belongs to the chosen line. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
+import {CanhazgpuError} from '../../errors.js';
+import {sanitize} from '../../format/text/text.js';
 import {panelNames} from '../state/panels/state.js';
 import {latestOf} from '../state/pause.js';
 import {beforeCaret, commandPrompt, outputOf, type CommandPrompt, type Output} from '../state/command-line/state.js';
@@ -82,12 +84,21 @@ export async function completeLine({store: {getState, dispatch}, ports: {command
 	}
 
 	const {snapshot, observation} = latestOf(getState());
-	const completion = await commandLine.complete(beforeCaret(dialog.field), {
-		snapshot,
-		audit: events.entries,
-		readings: observation?.gpus,
-	});
-	dispatch({kind: 'completed', completion, dialog});
+	try {
+		const completion = await commandLine.complete(beforeCaret(dialog.field), {
+			snapshot,
+			audit: events.entries,
+			readings: observation?.gpus,
+		});
+		dispatch({kind: 'completed', completion, dialog});
+	} catch (error) {
+		if (!(error instanceof CanhazgpuError)) {
+			throw error;
+		}
+
+		const {message, hint = ''} = error;
+		dispatch({kind: 'refused', complaint: {message: sanitize(message), hint: sanitize(hint)}, dialog});
+	}
 }
 
 export const command = defineCommand<CommandPrompt>({

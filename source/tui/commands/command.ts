@@ -127,7 +127,7 @@ export function openingOf(
 export function quitOrAsk({store, quit}: Pick<EffectContext, 'store' | 'quit'>): Action | undefined {
 	const {waits} = store.getState();
 	if (waits.length > 0) {
-		return {kind: 'opened', dialog: ask('quit', {waiting: waits.length})};
+		return {kind: 'opened', dialog: ask('quit', {})};
 	}
 
 	quit();

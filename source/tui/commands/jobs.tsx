@@ -45,6 +45,7 @@ const jobsText = (jobs: Jobs): string =>
 	`${jobs.length === 1 ? 'job' : 'jobs'} ${jobs.map(({id}) => sanitize(id)).join(', ')}`;
 
 const mostListed = 6;
+const mostLeftOut = 3;
 
 /** Time in ms after which the dialog closes although the command still runs, because a cancelled job can take 30 seconds to end. */
 const patienceMs = 1000;
@@ -98,7 +99,7 @@ function defineJobCommand(command: JobCommand): MonitorCommand {
 	const name = `${word}-job`;
 	const jobsFor = (state: State): Jobs => jobTable.chosen(state).filter((job) => problemOf(job, state) === undefined);
 	const wordsFor = (jobs: Jobs): readonly string[] => [word, ...jobs.map(({id}) => id)];
-	return defineCommand<Confirmation<{readonly jobs: Jobs}>>({
+	return defineCommand<Confirmation<{readonly jobs: Jobs; readonly leftOut: readonly string[]}>>({
 		name,
 		keys: {modes: ['jobs'], ...keys},
 		reasonAgainst: firstReason(reasonAgainstChange, (state) => {
@@ -109,10 +110,17 @@ function defineJobCommand(command: JobCommand): MonitorCommand {
 					? undefined
 					: problemOf(first, state);
 		}),
-		open: (state) => ask(name, {jobs: jobsFor(state)}),
+		open: (state) =>
+			ask(name, {
+				jobs: jobsFor(state),
+				leftOut: jobTable
+					.chosen(state)
+					.map((job) => problemOf(job, state))
+					.filter((problem) => problem !== undefined),
+			}),
 		shellCommand: ({jobs}) => shellCommand(['canhazgpu', ...wordsFor(jobs)]),
 		perform: async (context, {jobs}) => runLine(context, wordsFor(jobs).join(' '), meanwhileOf(jobsText(jobs))),
-		Dialog: ({dialog: {jobs, isBusy}}) => (
+		Dialog: ({dialog: {jobs, leftOut, isBusy}}) => (
 			<Confirm
 				title={`${title} ${jobsText(jobs)}`}
 				question={questionOf(jobsText(jobs))}
@@ -123,6 +131,12 @@ function defineJobCommand(command: JobCommand): MonitorCommand {
 					<ListedJob key={job.id} job={job} />
 				))}
 				{jobs.length > mostListed ? <Label tone="dim">and {jobs.length - mostListed} more</Label> : undefined}
+				{leftOut.length > 0 ? (
+					<Label tone="warning" wrap="wrap">
+						Left out: {leftOut.slice(0, mostLeftOut).join('; ')}
+						{leftOut.length > mostLeftOut ? ` and ${leftOut.length - mostLeftOut} more` : ''}
+					</Label>
+				) : undefined}
 			</Confirm>
 		),
 	});

@@ -10,6 +10,8 @@ import {defineCommand} from './command.js';
 
 const frameColumns = 6;
 
+const levelWords = {plain: '', warning: 'WARN ', error: 'ERR '} as const;
+
 const messagesOf = (state: State): ReadonlyArray<readonly string[]> =>
 	[standingMessage(state), state.flash ?? state.lastFlash]
 		.filter((message) => message !== undefined)
@@ -20,7 +22,7 @@ const messagesOf = (state: State): ReadonlyArray<readonly string[]> =>
 
 const textsOf = (state: State): readonly string[] =>
 	state.panels.focus === 'events'
-		? shownEvents(state).map(({time, words}) => `${eventTime(time, state)} ${words}`)
+		? shownEvents(state).map(({time, words, level}) => `${eventTime(time, state)} ${levelWords[level]}${words}`)
 		: messagesOf(state).flatMap((texts, index) => (index === 0 ? texts : ['', ...texts]));
 
 export const readWhole = defineCommand({

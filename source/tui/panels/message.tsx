@@ -66,14 +66,14 @@ function Prompt({label, field, count, problem}: PromptProperties): ReactElement 
 const undoSeconds = ({undo, dialog, nowMs}: State): number =>
 	undo === undefined || dialog !== undefined ? 0 : Math.max(0, Math.ceil((undo.untilMs - nowMs) / 1000));
 
-/** Shows the hint `z Undo (8s)` for as long as a release can be undone. */
+/** Shows the hint `z Undo release (8s)` for as long as a release can be undone. */
 function Undo(): ReactElement | undefined {
 	const {isLinear} = useSettings();
 	const seconds = useMonitor(undoSeconds);
 	// A screen reader would read a countdown aloud every second.
 	return seconds > 0 ? (
 		<Box flexShrink={0}>
-			<Hint name="z" word={isLinear ? 'Undo' : `Undo (${seconds}s)`} />
+			<Hint name="z" word={isLinear ? 'Undo release' : `Undo release (${seconds}s)`} />
 		</Box>
 	) : undefined;
 }
@@ -86,8 +86,8 @@ const ShellCommand = ({children}: {readonly children: string}): ReactElement => 
 	</Label>
 );
 
-/** Width of `z Undo (10s)` with the blanks before it, in terminal columns. */
-const undoColumns = 14;
+/** Width of `z Undo release (10s)` with the blanks before it, in terminal columns. */
+const undoColumns = 22;
 
 function MessageText({level, text, command, next}: Message): ReactElement {
 	const {columns} = useMonitor(({size}) => size);

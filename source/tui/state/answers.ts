@@ -3,7 +3,7 @@ import {undoMs, type Released} from '../../core/operations/undo.js';
 import type {Completion, LiveOutput, LiveOutputPage, OptionValues} from '../ports.js';
 import {completed, outputRowsOf} from './command-line/reduce.js';
 import {outputOf, withPage} from './command-line/state.js';
-import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
+import {isAsking, isQuitQuestion, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, type Handlers, type State} from './state.js';
 import {withOptions} from './view/options.js';
 import type {OptionName} from './view/state.js';
@@ -30,7 +30,8 @@ export type Answer =
 	| {readonly kind: 'page-came'; readonly liveOutput: LiveOutput; readonly page: LiveOutputPage}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'options-applied'; readonly values: OptionValues; readonly chosen: ReadonlySet<OptionName>}
-	| {readonly kind: 'undo-began'};
+	| {readonly kind: 'undo-began'}
+	| {readonly kind: 'undo-failed'; readonly released: readonly Released[]};
 
 /** Shows a message. A success disappears by itself after some time. An error stays until a key is pressed. */
 const withFlash = (state: State, flash: Flash): State => ({
@@ -69,9 +70,13 @@ const withUndo = (state: State, released: readonly Released[] = []): State =>
 
 function afterWaitingUpdate(state: State, update: WaitingUpdate): State {
 	const others = state.waits.filter(({id}) => id !== update.id);
-	return update.kind === 'wait-ended'
-		? withFlash({...state, waits: others}, update.flash)
-		: {...state, waits: [...others, {id: update.id, words: update.words}].toSorted((a, b) => a.id - b.id)};
+	if (update.kind === 'wait-ended') {
+		// Without a waiting request, there is nothing left to ask.
+		const isAnswered = others.length === 0 && isQuitQuestion(state.dialog);
+		return withFlash({...state, waits: others, dialog: isAnswered ? undefined : state.dialog}, update.flash);
+	}
+
+	return {...state, waits: [...others, {id: update.id, words: update.words}].toSorted((a, b) => a.id - b.id)};
 }
 
 export const answerHandlers: Handlers<Answer> = {
@@ -96,6 +101,8 @@ export const answerHandlers: Handlers<Answer> = {
 			: state,
 	'options-applied': (state, {values, chosen}) => withOptions(state, values, chosen),
 	'undo-began': (state) => ({...state, undo: undefined}),
+	// The release can be undone again, unless there was a later release.
+	'undo-failed': (state, {released}) => (state.undo === undefined ? withUndo(state, released) : state),
 	'wait-went-on': afterWaitingUpdate,
 	'wait-ended': afterWaitingUpdate,
 };

@@ -13,6 +13,8 @@ import {shellCommand} from '../../format/text/shell.js';
 import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
 import {keyedProcesses} from './processes/state.js';
 import {tagOf} from './gpus/fold.js';
+import {outputRowsOf} from './command-line/reduce.js';
+import {withRows} from './command-line/state.js';
 import type {LiveUpdate} from './actions.js';
 import {clockText} from './clock.js';
 import {flashMs, mostEvents, type Handlers, type State} from './state.js';
@@ -147,6 +149,14 @@ function withScan(state: State, {observation, nowMs}: Update<'scan-arrived'>): S
 	};
 }
 
+function withSize(state: State, {size}: Update<'resized'>): State {
+	const resized = {...state, size};
+	const {dialog} = state;
+	return dialog?.kind === 'output'
+		? {...resized, dialog: withRows(dialog, {before: outputRowsOf(state), now: outputRowsOf(resized)})}
+		: resized;
+}
+
 function withTick(state: State, {nowMs}: Update<'ticked'>): State {
 	const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= nowMs;
 	const isTooLate = state.undo !== undefined && state.undo.untilMs <= nowMs;
@@ -164,7 +174,7 @@ type Update<Kind extends LiveUpdate['kind']> = Extract<LiveUpdate, {kind: Kind}>
 
 export const updateHandlers: Handlers<LiveUpdate> = {
 	ticked: withTick,
-	resized: (state, {size}) => ({...state, size}),
+	resized: withSize,
 	'snapshot-arrived': withSnapshot,
 	'store-lost': withoutStore,
 	'events-arrived': (state, {entries}) => withEvents(state, entries.slice(-mostEvents)),

@@ -3,13 +3,15 @@ import {expect, test} from 'vitest';
 import {OpenDialog} from '../../../source/tui/dialogs/open-dialog.js';
 import {ask, choose, formOf, type AskingDialog} from '../../../source/tui/state/dialogs.js';
 import {drawnDialog} from '../_drawn.js';
+import type {State} from '../../../source/tui/state/state.js';
 import {after, stateOf} from '../_harness.js';
 import {createBox, lease, run, waiter} from '../_world.js';
 import {rowsOf} from '../jobs/_jobs.js';
 
 const two = {leaseId: 'two'};
 const box = await createBox(4, {leases: {0: run('alice', two), 1: run('alice', two), 2: lease('bob')}});
-const state = await stateOf(box, {columns: 100, rows: 30});
+const waits = [1, 2].map((id) => ({id, words: 'position 1 of 2'}));
+const state: State = {...(await stateOf(box, {columns: 100, rows: 30})), waits};
 const onSlurm = await stateOf(box, {columns: 100, rows: 30}, {engine: 'slurm'});
 
 /** Returns the title of a dialog and the lines inside it, without borders and empty lines. */
@@ -123,7 +125,7 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 	],
 	[
 		'quit',
-		ask('quit', {waiting: 2}),
+		ask('quit', {}),
 		[
 			'Quit',
 			'2 requests wait in the queue from this monitor',
@@ -134,11 +136,12 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 	],
 	[
 		'cancel-job',
-		ask('cancel-job', {jobs: jobs.slice(2, 4)}),
+		ask('cancel-job', {jobs: jobs.slice(2, 4), leftOut: ['Job 2 has already ended']}),
 		[
 			'Cancel jobs 3, 4',
 			'3 of bob running: ./sweep.sh --token ***',
 			'4 running: python eval.py',
+			'Left out: Job 2 has already ended',
 			'A running command gets SIGTERM, and after 30 seconds SIGKILL.',
 			'Cancel jobs 3, 4? y/N',
 			'$ canhazgpu cancel 3 4',
@@ -146,7 +149,7 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 	],
 	[
 		'retry-job',
-		ask('retry-job', {jobs: jobs.slice(1, 2)}),
+		ask('retry-job', {jobs: jobs.slice(1, 2), leftOut: []}),
 		['Retry job 2', '2 failed: python train.py --lr 0.1', 'Start job 2 again? y/N', '$ canhazgpu retry 2'],
 	],
 	[

@@ -198,6 +198,10 @@ test("the key l follows the output of the user's job until the user scrolls back
 	await session!.press(keys.end);
 	opened.show({lines: linesTo(150), isTail: true});
 	await session!.shows('step 150.');
+	const {columns, rows} = session!.store.getState().size;
+	session!.store.dispatch({kind: 'resized', size: {columns, rows: rows - 4}});
+	opened.show({lines: linesTo(160), isTail: true});
+	await session!.shows('step 160.');
 	await session!.press(keys.escape);
 	await session!.shows('8:Jobs');
 	expect(opened.lines).toEqual(['logs 4', 'logs 4 closed']);

@@ -33,6 +33,6 @@ test.each([
 test('MessageLine offers the key z only while no dialog takes the key', async () => {
 	const shown = await stateOf(box, {columns: 100, rows: 24});
 	const undone: State = {...shown, undo: {released: [], untilMs: shown.nowMs + 8000}};
-	expect(textOf(undone, <MessageLine />).trim()).toBe('z Undo (8s)');
+	expect(textOf(undone, <MessageLine />).trim()).toBe('z Undo release (8s)');
 	expect(textOf({...undone, dialog: outputOf('$ canhazgpu logs 3', [])}, <MessageLine />).trim()).toBe('');
 });

@@ -43,7 +43,7 @@ test('top waits in the queue, reserves a GPU and undoes a release', async () => 
 	top.write('x');
 	await top.waitFor('Release GPU 0 now? y/N');
 	top.write('y');
-	await top.waitFor(/OK released GPU 0 .* z Undo \(\d+s\)/v);
+	await top.waitFor(/OK released GPU 0 .* z Undo release \(\d+s\)/v);
 	expect((await statusOf(box))[0]).toMatchObject({status: 'AVAILABLE'});
 	top.write('z');
 	await top.waitFor(' OK reserved GPU 0 again');
@@ -52,7 +52,7 @@ test('top waits in the queue, reserves a GPU and undoes a release', async () => 
 
 	// Z also undoes a release by a command, and two releases at once.
 	top.write(':release\r');
-	await top.waitFor(/OK Released 2 GPU\(s\): \[0 1\] .* z Undo \(\d+s\)/v);
+	await top.waitFor(/OK Released 2 GPU\(s\): \[0 1\] .* z Undo release \(\d+s\)/v);
 	top.write('z');
 	await top.waitFor(' OK reserved GPUs 0,1 again');
 	expect((await statusOf(box)).map(({expiry_time: end}) => end)).toEqual([before['expiry_time'], expect.any(String)]);

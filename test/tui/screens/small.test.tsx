@@ -33,7 +33,7 @@ test('SmallScreen warns that quitting leaves the queue', async () => {
 });
 
 test('SmallScreen shows the question of q in its last line', async () => {
-	const more = {waits: [{id: 'w'}], dialog: ask('quit', {waiting: 1})};
+	const more = {waits: [{id: 'w'}], dialog: ask('quit', {})};
 	expect((await screen(50, 6, more)).split('\n').at(-1)).toBe(' Leave the queue and quit? y/N');
 	expect((await screen(50, 1, more)).trim()).toBe('Leave the queue and quit? y/N');
 });

@@ -1,5 +1,5 @@
 /** The command line of the monitor: typing, Tab, history and output. */
-import {afterEach, expect, test} from 'vitest';
+import {afterEach, expect, test, vi} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {completed} from '../../../source/tui/state/command-line/reduce.js';
 import {commandPrompt} from '../../../source/tui/state/command-line/state.js';
@@ -16,12 +16,17 @@ afterEach(async () => {
 	session = undefined;
 });
 
-async function open(run: CommandLine['run'], lines: string[] = []): Promise<Session> {
+const someCandidates: CommandLine['complete'] = async (line) => ({
+	start: line.lastIndexOf(' ') + 1,
+	candidates: ['reserve', 'release'],
+});
+
+async function open(run: CommandLine['run'], lines: string[] = [], complete = someCandidates): Promise<Session> {
 	const ports: MonitorPorts = {
 		commandLine: {
 			run,
 			inShell: (line) => `canhazgpu ${line}`,
-			complete: async (line) => ({start: line.lastIndexOf(' ') + 1, candidates: ['reserve', 'release']}),
+			complete,
 		},
 		lineHistory: {
 			load: () => lines,
@@ -106,6 +111,36 @@ test('Tab on the command line completes the common start of the candidates and l
 	expect(store.getState().dialog).toMatchObject({field: {value: 're', caret: 2}});
 });
 
+test('if the candidates of Tab cannot be determined, the prompt shows why and stays open', async () => {
+	const {press, shows} = await open(
+		async () => [],
+		[],
+		async () => {
+			throw new CanhazgpuError('failed', 'The program was replaced', {hint: 'Start it again.'});
+		},
+	);
+	await press(':', 'r', keys.tab);
+	await shows('The program was replaced');
+	await press('eport');
+	await shows(':report');
+});
+
+test('Escape and Ctrl-C do not wait for the candidates of Tab', async () => {
+	const {press, shows, hides, quits} = await open(
+		async () => [],
+		[],
+		async () => Promise.withResolvers<never>().promise,
+	);
+	await press(':', 'r', keys.tab, 'x', keys.escape);
+	await hides(':r');
+	await press('?');
+	await shows('Keys');
+	await press(keys.escape, ':', 'r', keys.tab, 'x', '\u{3}');
+	await vi.waitFor(() => {
+		expect(quits()).toBe(1);
+	});
+});
+
 test('Tab on the command line inserts a single candidate in full, before the following text', () => {
 	const prompt = {...commandPrompt([]), field: {...fieldOf('rel -G 1'), caret: 3}};
 	expect(completed(prompt, {start: 0, candidates: ['release']}).field).toMatchObject({
@@ -169,7 +204,7 @@ test('the key z undoes a release that was typed on the command line', async () =
 	});
 	await session.shows(/ 1 +Mine/v);
 	await session.press(':', 'release', keys.enter);
-	await session.shows(/OK Released 1 GPU\(s\): \[1\] .*z Undo \((?:9|10)s\)/v);
+	await session.shows(/OK Released 1 GPU\(s\): \[1\] .*z Undo release \((?:9|10)s\)/v);
 	await session.press('z');
 	await session.shows('OK reserved GPU 1 again, until the same time as before');
 	expect((await box.store.read()).gpus[1]).toMatchObject({lease: {note: 'eval'}});

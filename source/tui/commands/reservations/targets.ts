@@ -2,6 +2,7 @@
 import {holdingsOn, neededLeaseId, type HeldPart} from '../../../core/rules/leases/holdings.js';
 import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {Lease} from '../../../core/model/types.js';
+import {sizeText} from '../../../core/rules/request/memory-size.js';
 import {placesText} from '../../../format/instances.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
@@ -160,9 +161,17 @@ export const targetNames = (targets: readonly HeldPart[]): string =>
 		mostNamed,
 	);
 
-/** Returns what a command changes: `GPU 3`, `MIG instance 1:0` or `12 GPUs`. */
+/** Returns the parts of GPUs that reservations hold: `GPU 3`, `a share of 8G of GPU 3` or `MIG instance 1:0`. */
+function partsText(targets: readonly HeldPart[]): string {
+	const [size, ...otherSizes] = new Set(targets.map(({lease}) => lease.memoryMiB));
+	return size === undefined || otherSizes.length > 0
+		? placesText(targets)
+		: `a share of ${sizeText(size)} of ${placesText(targets)}`;
+}
+
+/** Returns what a command changes: `GPU 3`, `a share of 8G of GPU 3`, `MIG instance 1:0` or `12 GPUs`. */
 export const targetPlaces = (targets: readonly HeldPart[]): string =>
-	targets.length > mostNamed ? targetNames(targets) : placesText(targets);
+	targets.length > mostNamed ? targetNames(targets) : partsText(targets);
 
 export const commandOn = (
 	action: LeaseAction,
@@ -204,7 +213,7 @@ export function outcomeOfTargets(
 	}
 
 	const changedTargets = targets.filter(({index}) => done.includes(index));
-	const text = `${word} ${placesText(changedTargets)}${addition}`;
+	const text = `${word} ${partsText(changedTargets)}${addition}`;
 	const command = shellCommand([...commandOn(action, {targets: changedTargets, namedLeaseId}), ...flags]);
 	return missed.length === 0 ? succeeded(text, command) : warning(`${text}, but ${reason}`, command);
 }

@@ -21,7 +21,12 @@ export const undo = defineCommand({
 		const {undo: undoable, settings} = getState();
 		// Forgets the release, so that it is not undone twice.
 		dispatch({kind: 'undo-began'});
-		const {text, done} = undoneText(await undoRelease(world, settings.requester, undoable!.released));
-		return answers[done](text);
+		try {
+			const {text, done} = undoneText(await undoRelease(world, settings.requester, undoable!.released));
+			return answers[done](text);
+		} catch (error) {
+			dispatch({kind: 'undo-failed', released: undoable!.released});
+			throw error;
+		}
 	},
 });

@@ -27,6 +27,8 @@ export type Output = {
 	readonly top: number;
 	readonly left: number;
 	readonly liveOutput?: LiveOutput;
+	/** Whether the last line stays in view when lines are added, until the user scrolls up. */
+	readonly isTail?: boolean;
 	/** The command lines that Enter runs when a line is chosen, by the index of that line. */
 	readonly opens: ReadonlyMap<number, string>;
 	readonly tones: ReadonlyMap<number, LiveOutputTone>;
@@ -58,6 +60,12 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 
 const lastTop = (lines: readonly string[], rows: number): number => Math.max(0, lines.length - rows);
 
+const isAtEnd = ({lines, top}: Output, rows: number): boolean => top >= lastTop(lines, rows);
+
+/** Returns an output for another number of visible rows. */
+export const withRows = (output: Output, {before, now}: {readonly before: number; readonly now: number}): Output =>
+	output.isTail === true && isAtEnd(output, before) ? {...output, top: lastTop(output.lines, now)} : output;
+
 /**
 Replaces the lines of an output. Chooses the line that opens the same command line as before or, if there is none, the first line that opens one. If
 `isTail` is set, changes nothing while the last line is not in view.
@@ -68,7 +76,7 @@ export function withPage(
 	rows: number,
 ): Output {
 	if (isTail) {
-		return output.top < lastTop(output.lines, rows) ? output : {...output, lines, tones, top: lastTop(lines, rows)};
+		return isAtEnd(output, rows) ? {...output, lines, tones, isTail, top: lastTop(lines, rows)} : output;
 	}
 
 	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
