@@ -136,7 +136,7 @@ describe.each(
 		await untilState(agent, id, 'running');
 		expectError(
 			await agent.call('gpu_reserve'),
-			/^Not enough GPUs available\. Requested: 1, Available: 0 \(agents hold 2 of at most 2 GPUs together\)\. /v,
+			/^Not enough GPUs available\. Requested: 1 \(agents hold 2 of at most 2 GPUs together\)\. /v,
 		);
 		await agent.call('gpu_cancel', {job_id: id});
 	});

@@ -197,7 +197,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 	const {wanted, available, overLimit, agentLimit} = refusal;
 	if (overLimit !== undefined) {
 		return {
-			message: `Not enough ${nounOf(wanted)}s available. Requested: ${wanted.count}, Available: ${available} (${overLimitText(overLimit)})`,
+			message: `Not enough ${nounOf(wanted)}s available. Requested: ${wanted.count} (${overLimitText(overLimit)})`,
 			hint: `${limitSettingText(overLimit)} ${
 				asker.seesHolders === true
 					? 'A waiting request is served once the account holds fewer GPUs.'
@@ -208,7 +208,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 
 	if (agentLimit !== undefined) {
 		return {
-			message: `Not enough ${nounOf(wanted)}s available. Requested: ${wanted.count}, Available: ${available} (${agentLimitText(agentLimit)})`,
+			message: `Not enough ${nounOf(wanted)}s available. Requested: ${wanted.count} (${agentLimitText(agentLimit)})`,
 			hint: `The limit is agents.max-gpus=${agentLimit.most}. A request that waits is served once agents hold fewer.`,
 		};
 	}

@@ -79,7 +79,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(alice, 'reserve --nonblock --user lab')).toMatchObject({
 			exitCode: 3,
 			stderr:
-				'Error: Not enough GPUs available. Requested: 1, Available: 0 (61001 holds 2 of at most 2 GPUs)\nThe limit is limits.max-gpus=2. Without --nonblock, the request waits until the account holds fewer GPUs.\n',
+				'Error: Not enough GPUs available. Requested: 1 (61001 holds 2 of at most 2 GPUs)\nThe limit is limits.max-gpus=2. Without --nonblock, the request waits until the account holds fewer GPUs.\n',
 		});
 		const waiting = run(alice, 'reserve --short');
 		await eventually(async () => (await peek(box)).queue.length === 1);

@@ -52,7 +52,7 @@ export function checkIds(ids: readonly number[], gpuCount: number): void {
 			'impossible',
 			outside.length === 1 ? `GPU ${which} is out of range` : `GPUs ${which} are out of range`,
 			{
-				hint: `The pool has ${gpuCount} GPU(s): ${idRange(gpuCount)}.`,
+				hint: gpuCount === 0 ? 'The pool has no GPU.' : `The pool has ${gpuCount} GPU(s): ${idRange(gpuCount)}.`,
 			},
 		);
 	}
