@@ -1,5 +1,5 @@
 import {newEvents} from '../core/live/audit-feed.js';
-import {startLiveView} from '../core/live/live-view.js';
+import {startLiveView, type LiveState} from '../core/live/live-view.js';
 import type {AuditEntry} from '../core/model/types.js';
 import {idleRulesOf} from '../core/rules/policy/idle-rules.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from '../core/rules/policy/policy.js';
@@ -61,6 +61,25 @@ function policyText(snapshot: StoredPolicy): string {
 		: idle;
 }
 
+function blindText({reason, hint}: NonNullable<LiveState['blind']>): string {
+	const problem = `The GPUs cannot be read, so idle ones do not go back: ${sanitize(reason)}`;
+	return hint === undefined ? problem : `${problem}\n${sanitize(hint)}`;
+}
+
+/** Returns a function that prints problems, and `end` after the last of them. Prints each problem once, because two problems can alternate. */
+function problemPrinter({remark}: App, end: string): (problem: string | undefined) => void {
+	const printed = new Set<string>();
+	return (problem) => {
+		if (problem === undefined && printed.size > 0) {
+			printed.clear();
+			remark(end);
+		} else if (problem !== undefined && !printed.has(problem)) {
+			printed.add(problem);
+			remark(problem);
+		}
+	};
+}
+
 /** Watches the pool until the signal is aborted. Prints the policy when it changes, and what happens to idle reservations. */
 async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<void> {
 	const ended = Promise.withResolvers<void>();
@@ -76,42 +95,43 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 	});
 	let policy: string | undefined;
 	let known: readonly AuditEntry[] | undefined;
-	/** The reasons of the current outage that were printed. Each is printed once, because they can alternate. */
-	const printedReasons = new Set<string>();
-	/** The reasons of the current series of failed scans that were printed. */
-	const printedFailures = new Set<string>();
+	const sayStore = problemPrinter(app, 'The store can be reached again.');
+	const sayScans = problemPrinter(app, 'The GPUs can be read again.');
 	view.subscribe(({snapshot, lost, blind, events, eventsProblem, now}, change) => {
-		if (change === 'store-lost' && lost !== undefined && !printedReasons.has(lost.reason)) {
-			printedReasons.add(lost.reason);
-			app.remark(`The store cannot be reached: ${sanitize(lost.reason)}. Waiting for it.`);
-		} else if (change === 'snapshot' && printedReasons.size > 0) {
-			printedReasons.clear();
-			app.remark('The store can be reached again.');
-		}
-
-		if (change === 'scan' && blind !== undefined && !printedFailures.has(blind.reason)) {
-			printedFailures.add(blind.reason);
-			const hint = blind.hint === undefined ? '' : `\n${sanitize(blind.hint)}`;
-			app.remark(`The GPUs cannot be read, so idle ones do not go back: ${sanitize(blind.reason)}${hint}`);
-		} else if (change === 'scan' && blind === undefined && printedFailures.size > 0) {
-			printedFailures.clear();
-			app.remark('The GPUs can be read again.');
-		}
-
-		if (change === 'snapshot' && snapshot !== undefined) {
-			const words = policyText(snapshot);
-			if (words !== policy) {
-				app.print(words);
-				policy = words;
+		switch (change) {
+			case 'store-lost': {
+				sayStore(lost && `The store cannot be reached: ${sanitize(lost.reason)}. Waiting for it.`);
+				break;
 			}
-		} else if (change === 'events' && eventsProblem === undefined) {
-			const newer = known === undefined ? [] : newEvents(events, known);
-			known = events;
-			for (const entry of newer) {
-				if (isAboutReturn(entry)) {
-					app.print(eventLine(entry, now));
+
+			case 'scan': {
+				sayScans(blind && blindText(blind));
+				break;
+			}
+
+			case 'snapshot': {
+				sayStore(undefined);
+				const words = snapshot && policyText(snapshot);
+				if (words !== undefined && words !== policy) {
+					app.print(words);
+					policy = words;
+				}
+
+				break;
+			}
+
+			case 'events': {
+				if (eventsProblem === undefined) {
+					const newer = known === undefined ? [] : newEvents(events, known);
+					known = events;
+					for (const entry of newer) {
+						if (isAboutReturn(entry)) {
+							app.print(eventLine(entry, now));
+						}
+					}
 				}
 			}
+			// No default
 		}
 	});
 	const stop = (): void => {

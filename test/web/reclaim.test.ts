@@ -49,6 +49,7 @@ test('cards show parked GPUs, and GPUs beyond a limit, for which Keep is not off
 			leased(0, {leaseId: 'a', parked: {since: now - 3 * 3600, seen: now}}),
 			leased(1, {leaseId: 'b', startTime: now - 60, slack: {warned: now - 60, deadline: now + 600}}),
 		],
+		queue: [entryRecord('bob')],
 	});
 	const parked = {...idleReading(0), memoryUsedMiB: 20_000};
 	const rows = statusRows(snapshot, observationOf([parked, idleReading(1)]), 1024);

@@ -71,7 +71,7 @@ const withUndo = (state: State, released: readonly Released[] = []): State =>
 function afterWaitingUpdate(state: State, update: WaitingUpdate): State {
 	const others = state.waits.filter(({id}) => id !== update.id);
 	if (update.kind === 'wait-ended') {
-		// Without a waiting request, there is nothing left to ask.
+		// There is nothing left to ask once no request waits.
 		const isAnswered = others.length === 0 && isQuitQuestion(state.dialog);
 		return withFlash({...state, waits: others, dialog: isAnswered ? undefined : state.dialog}, update.flash);
 	}

@@ -88,7 +88,7 @@ function askedOf({command: {name}, wanted}: AnywhereOptions, input: Input): Aske
 	return {
 		...wanted,
 		type: isReservation ? 'manual' : 'run',
-		// Without the flag, each host uses its own default.
+		// Each host uses its own default if the flag is absent.
 		seconds: input.has(flag) ? input.config.get(setting) : undefined,
 		isSpecial: specialFlags.some((special) => input.has(special)) || input.text('isolate') === 'require',
 	};
