@@ -56,6 +56,10 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 			'limits.max-duration=4h',
 			'limits.default-duration=30m',
 		);
+		expect(JSON.parse((await run(alice, 'queue --json')).stdout)).toMatchObject({
+			own_limit: {max_gpus: 2, left_gpus: 2},
+			own_max_seconds: 4 * 3600,
+		});
 		for (const words of ['--detach -t 5h', '--detach -g 3', '--begin 1h -g 3']) {
 			expect(await run(alice, `run ${words} -- true`)).toMatchObject({exitCode: 2, stdout: ''});
 		}
