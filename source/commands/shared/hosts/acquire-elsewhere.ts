@@ -15,6 +15,7 @@ import {sanitize} from '../../../format/text/text.js';
 import type {App} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {createBackground} from '../background.js';
+import {untilInterrupted} from './ask-hosts.js';
 import {movedExitCode} from './moving.js';
 import {isOwn, refuseLocalFlags, runThere, type ElsewhereOptions} from './on-host.js';
 
@@ -114,27 +115,15 @@ function requestFlags({count, ids, need = {}}: Wanted, input: Input): readonly s
 /** The longest single sleep before a start time. After it, the clock is read again, because the clock may have been set in the meantime. */
 const longestSleepMs = 30_000;
 
-/** Waits until a time, in seconds since the epoch. Returns the exit code of a signal. */
-async function awaitBegin(app: App, begin: number): Promise<number | undefined> {
+/** Waits until a time, in seconds since the epoch. Returns the exit code: 0, or that of a signal. */
+async function awaitBegin(app: App, begin: number): Promise<number> {
 	const leftMs = (): number => begin * 1000 - Date.now();
-	const interruption = app.interruption();
-	const {signal} = interruption;
-	try {
-		app.progress(`canhazgpu: ${startText({kind: 'at', time: begin}, Date.now() / 1000)}`);
+	app.progress(`canhazgpu: ${startText({kind: 'at', time: begin}, Date.now() / 1000)}`);
+	return untilInterrupted(app, async (signal) => {
 		while (leftMs() > 0) {
 			await app.clock.sleep(Math.min(longestSleepMs, leftMs()), signal);
 		}
-
-		return undefined;
-	} catch (error) {
-		if (signal.aborted) {
-			return interruption.exitCode();
-		}
-
-		throw error;
-	} finally {
-		interruption.end();
-	}
+	});
 }
 
 /** Runs a request on the best host, and moves it to another host that can serve it sooner. Leaves a queue before it joins the next one. */
@@ -146,7 +135,7 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 		// Fails now if no host can ever serve the request.
 		await choose({...app, remark: () => undefined}, others, wanted);
 		const exitCode = await awaitBegin(app, begin);
-		if (exitCode !== undefined) {
+		if (exitCode !== 0) {
 			return {isHere: false, exitCode};
 		}
 	}
