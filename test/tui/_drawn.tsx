@@ -4,7 +4,7 @@ import chalk from 'chalk';
 import {Box} from 'ink';
 import {render} from 'ink-testing-library';
 import type {State} from '../../source/tui/state/state.js';
-import {createStateStore} from '../../source/tui/state/store.js';
+import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
 import {StoreContext} from '../../source/tui/state/use-monitor.js';
 import {stylesOf, type Theme} from '../../source/tui/theme.js';
 import {DrawingContext, type Drawing} from '../../source/tui/themes/drawing-context.js';
@@ -20,16 +20,17 @@ type Surroundings = Partial<Drawing> & {
 /** Matches the frame that Ink draws after a component has thrown an error. */
 const failure = /^\s*ERROR {2}/v;
 
-/** Returns the whole frame of a component, without colors. Throws if the component does. */
-export function drawn(
+/** Draws a component that stays on the screen while the state in the store changes. */
+export function mounted(
 	element: ReactElement,
-	{state, columns = state?.size.columns ?? 100, theme = 'mono', ...drawing}: Surroundings = {},
-): string {
-	const {stdout, frames, rerender, lastFrame, unmount} = render(<></>);
+	store: StateStore | undefined,
+	{columns = store?.getState().size.columns ?? 100, theme = 'mono', ...drawing}: Omit<Surroundings, 'state'> = {},
+): Omit<ReturnType<typeof render>, 'rerender'> {
+	const {stdout, rerender, ...instance} = render(<></>);
 	// The library has no option for the width of the terminal.
 	Object.defineProperty(stdout, 'columns', {value: columns});
 	rerender(
-		<StoreContext value={state && createStateStore(state)}>
+		<StoreContext value={store}>
 			<ThemeContext value={stylesOf(theme)}>
 				<DrawingContext value={{isAscii: false, graphs: 'braille', frame: 'boxed', ...drawing}}>
 					{element}
@@ -37,6 +38,12 @@ export function drawn(
 			</ThemeContext>
 		</StoreContext>,
 	);
+	return {stdout, ...instance};
+}
+
+/** Returns the whole frame of a component, without colors. Throws if the component does. */
+export function drawn(element: ReactElement, {state, ...surroundings}: Surroundings = {}): string {
+	const {frames, lastFrame, unmount} = mounted(element, state && createStateStore(state), surroundings);
 	const frame = lastFrame()!;
 	unmount();
 	const error = frames.find((each) => failure.test(each));

@@ -86,12 +86,15 @@ export const drawnBy = (state: State, component: ReactElement): string => {
 	return state.settings.isAscii ? inAscii(frame) : frame;
 };
 
-/** Returns what Ink draws for a component, as lines without colors and trailing spaces. */
-export const textOf = (state: State, component: ReactElement): string =>
-	stripVTControlCharacters(drawnBy(state, component))
+/** Returns a frame as lines without colors and trailing spaces. */
+export const linesOf = (frame: string): string =>
+	stripVTControlCharacters(frame)
 		.split('\n')
 		.map((line) => line.trimEnd())
 		.join('\n');
+
+/** Returns what Ink draws for a component, as lines without colors and trailing spaces. */
+export const textOf = (state: State, component: ReactElement): string => linesOf(drawnBy(state, component));
 
 /** Returns the lines inside each panel that is shown, by its name. */
 export const shownRows = (state: State): Readonly<Partial<Record<PanelId, number>>> =>

@@ -1,9 +1,13 @@
 import path from 'node:path';
 import fc from 'fast-check';
-import {afterEach, expect, test, vi} from 'vitest';
+import {afterEach, expect, onTestFinished, test, vi} from 'vitest';
 import {GpuTable} from '../../source/tui/panels/gpus/gpus-panel.js';
+import {Screen} from '../../source/tui/screens/screen.js';
 import type {State} from '../../source/tui/state/state.js';
-import {after, endSession, startMonitor, stateOf, textOf, type Session} from './_harness.js';
+import {createStateStore} from '../../source/tui/state/store.js';
+import {mounted} from './_drawn.js';
+import {after, endSession, frameOf, linesOf, startMonitor, stateOf, textOf, type Session} from './_harness.js';
+import {nightOf, pastOf} from './_scene.js';
 import {settle} from './_settle.js';
 import {createBox, createScene, sceneTime} from './_world.js';
 
@@ -40,7 +44,18 @@ test('when only the time changes, the parts that show no time are not drawn agai
 	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 3_600_000});
 	await session.shows('Free 8');
 	const {store} = session;
-	const timeless = ['footer.tsx', 'screen.tsx', 'message.tsx', 'events.tsx', 'process-cell.tsx'];
+	const timeless = [
+		'footer.tsx',
+		'screen.tsx',
+		'message.tsx',
+		'events.tsx',
+		'process-cell.tsx',
+		'summary.tsx',
+		'gpus-panel.tsx',
+		'cells.tsx',
+		'queue-panel.tsx',
+		'detail-panel.tsx',
+	];
 
 	const afterTick = await drawnAfter(() => {
 		store.dispatch({kind: 'ticked', nowMs: store.getState().nowMs + 1000});
@@ -52,6 +67,28 @@ test('when only the time changes, the parts that show no time are not drawn agai
 		store.dispatch({kind: 'resized', size: {columns: 200, rows: 50}});
 	}, session);
 	expect(timeless.filter((file) => !afterResize.has(file))).toEqual([]);
+});
+
+test.each([
+	['the last minutes', []],
+	['the last hour', ['look-back'] as const],
+	['a day', ['look-back', 'look-back', 'look-back'] as const],
+])('a screen with graphs of %s, on which time has passed, looks like a new screen', async (_, steps) => {
+	const box = await createScene();
+	const store = createStateStore(
+		await stateOf(box, {columns: 200, rows: 50}, {}, [...steps, nightOf(box)], pastOf(box)),
+	);
+	const {lastFrame, unmount} = mounted(<Screen />, store);
+	onTestFinished(unmount);
+	for (const ms of [300, 1000, 2500, 9000, 31_000, 61_000, 400_000, 3_600_000]) {
+		const {nowMs} = store.getState();
+		store.dispatch({kind: 'ticked', nowMs: nowMs + ms});
+		await settle();
+		const state = store.getState();
+		// Makes the tables forget their rows.
+		frameOf({...state, snapshot: undefined});
+		expect(linesOf(lastFrame()!)).toBe(frameOf(state));
+	}
 });
 
 test('a row that is not drawn again looks like a new row', async () => {

@@ -137,24 +137,26 @@ export type Scene = {
 };
 
 export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: number): Scene => {
+	const isCurrent = (item: OfGpu): boolean => item.gpu === index && isNow(item, elapsedSeconds);
 	const current = <Item extends OfGpu>(items: readonly Item[] = []): readonly Item[] =>
-		items.filter((item) => item.gpu === index && isNow(item, elapsedSeconds));
+		items.filter((item) => isCurrent(item));
 
 	const health = current(scenario.health).map(({kind, words}) => ({kind, words}));
 	const splits = (scenario.mig ?? []).filter(({gpu}) => gpu === index);
 	const generation = splits.findLastIndex((one) => isNow(one, elapsedSeconds));
 	const split = splits[generation];
 	const [failure] = current(scenario.failures);
-	// The pid depends on the position in the scenario, so it stays the same while other processes come and go.
-	const processes = (scenario.processes ?? []).map((process, position) => ({
-		...process,
-		pid: process.pid ?? simulatedPid(index, 900 + (position % 100)),
-	}));
 	return {
-		processes: current(processes).map((process) => ({
-			...process,
-			startedSecondsAgo: ageOf(process, elapsedSeconds),
-		})),
+		processes: (scenario.processes ?? []).flatMap((process, position) =>
+			isCurrent(process)
+				? {
+						...process,
+						// The pid depends on the position in the scenario, so it stays the same while other processes come and go.
+						pid: process.pid ?? simulatedPid(index, 900 + (position % 100)),
+						startedSecondsAgo: ageOf(process, elapsedSeconds),
+					}
+				: [],
+		),
 		change(reading) {
 			if (failure !== undefined) {
 				const {uuid, pciBusId, name} = reading;

@@ -1,21 +1,21 @@
 /** The panel with graphs of all GPUs on a wide screen. Each GPU has a tile with its holder, its load and the graphs. */
-import type {ReactElement} from 'react';
+import {memo, type ReactElement} from 'react';
 import {Box} from 'ink';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';
 import {layoutOf, loadsRangeOf} from '../layout.js';
 import {useMouse} from '../mouse/mouse-context.js';
 import {ownRange} from '../state/panels/state.js';
-import {gpuCountOf, rowsOf} from '../state/state.js';
+import {gpuCountOf} from '../state/state.js';
 import {membersOf} from '../state/gpus/fold.js';
-import {selectedGpu, visibleRows} from '../state/gpus/rows.js';
+import {drawnRows, selectedGpu, visibleRows} from '../state/gpus/rows.js';
 import {useDispatch, useMonitor, useStore} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {loadTone} from '../themes/tones.js';
 import {Curve, graphStyleOf, valuesWithin} from '../widgets/graph.js';
 import {FixedLabel, Label} from '../widgets/label.js';
 import {Panel} from '../widgets/panel.js';
-import {shownValues, spanText} from './shared/past-values.js';
+import {spanText, useShownValues} from './shared/past-values.js';
 import {useInnerWidth, type PanelProperties} from './shared/panel-frame.js';
 import {Utilization} from './shared/readings.js';
 import {OwnerName, StateWord, useIsScanned} from './shared/row-words.js';
@@ -49,14 +49,12 @@ function Holder({row}: {readonly row: StatusRow}): ReactElement {
 type TileProperties = {readonly row: StatusRow; readonly width: number; readonly rows: number};
 
 /** Shows a tile: a line such as `> 0 alice           84%  60G`, with graphs below. A click selects the GPU. */
-function Tile({row, width, rows}: TileProperties): ReactElement {
+function UncachedTile({row, width, rows}: TileProperties): ReactElement {
 	const dispatch = useDispatch();
 	const {getState} = useStore();
 	const isSelected = useMonitor((state) => selectedGpu(state) === row.index);
 	const isScanned = useIsScanned();
 	const indexWidth = useMonitor((state) => String(gpuCountOf(state) - 1).length);
-	// The graphs move with the time, even if no new reading arrives.
-	useMonitor((state) => state.nowMs);
 	const style = graphStyleOf(useDrawing());
 	const ref = useMouse({
 		onClick() {
@@ -72,11 +70,9 @@ function Tile({row, width, rows}: TileProperties): ReactElement {
 	});
 	const isHalved = width >= leastForMemory;
 	const columns = isHalved ? Math.floor((width - gap) / 2) : width;
-	const valuesOf = (reading: 'utilization' | 'memory') =>
-		shownValues(getState(), row, reading, {
-			range: loadsRangeOf(getState()),
-			count: valuesWithin(columns, style),
-		});
+	const shown = {range: useMonitor(loadsRangeOf), count: valuesWithin(columns, style)};
+	const utilization = useShownValues(row, 'utilization', shown);
+	const memory = useShownValues(row, 'memory', shown);
 	return (
 		<Box ref={ref} flexDirection="column" width={width} height={rows} flexShrink={0}>
 			<Box justifyContent="space-between" gap={1}>
@@ -89,12 +85,15 @@ function Tile({row, width, rows}: TileProperties): ReactElement {
 				{isScanned ? <Numbers row={row} /> : undefined}
 			</Box>
 			<Box gap={gap}>
-				<Curve of="load" values={valuesOf('utilization')} rows={rows - 1} />
-				{isHalved ? <Curve of="memory" values={valuesOf('memory')} rows={rows - 1} /> : undefined}
+				<Curve of="load" values={utilization} rows={rows - 1} />
+				{isHalved ? <Curve of="memory" values={memory} rows={rows - 1} /> : undefined}
 			</Box>
 		</Box>
 	);
 }
+
+/** Renders again only if the look of its GPU or its size changes. */
+const Tile = memo(UncachedTile);
 
 function Title(): ReactElement {
 	const range = useMonitor(loadsRangeOf);
@@ -110,7 +109,7 @@ function Title(): ReactElement {
 
 export function LoadsPanel({width, rows: height}: PanelProperties): ReactElement {
 	const innerWidth = useInnerWidth(width) - 1;
-	const rows = useMonitor(rowsOf);
+	const rows = useMonitor(drawnRows);
 	const columns = useMonitor((state) => layoutOf(state).loads?.columns ?? 1);
 	const tileRows = useMonitor((state) => layoutOf(state).loads?.tileRows ?? 0);
 	const tileWidth = Math.floor((innerWidth - gap * (columns - 1)) / columns);

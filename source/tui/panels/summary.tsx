@@ -2,9 +2,10 @@
 import type {ReactElement} from 'react';
 import type {GpuReading} from '../../core/model/types.js';
 import {freeGpus, shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
+import {remembering} from '../state/memo.js';
 import {isMine} from '../state/gpus/row-state.js';
 import {rowsOf, type State} from '../state/state.js';
-import {useMonitor, useSettings} from '../state/use-monitor.js';
+import {useMonitor} from '../state/use-monitor.js';
 import {memoryLoad, utilizationLoad, type Load} from './shared/header-parts.js';
 import {TotalsLine, type LoadChoice} from './shared/totals-line.js';
 
@@ -48,6 +49,15 @@ function loadChoices(gpus: readonly GpuReading[], columns: number): readonly Loa
 	];
 }
 
+/** Returns the number of GPUs in each state. Cached, because the states do not depend on the time. */
+const countsOf = remembering(
+	({snapshot, observation, scanFailure, settings}: State) => [snapshot, observation, scanFailure, settings],
+	(state) => {
+		const rows = rowsOf(state);
+		return {free: freeGpus(rows), counts: countRows(rows, state.settings.requester)};
+	},
+);
+
 function countRows(rows: readonly StatusRow[], requester: State['settings']['requester']) {
 	const count = (isCounted: (row: StatusRow) => boolean): number => rows.filter((row) => isCounted(row)).length;
 	const mine = count((row) => isMine(row, requester));
@@ -61,9 +71,8 @@ function countRows(rows: readonly StatusRow[], requester: State['settings']['req
 }
 
 export function Summary(): ReactElement {
-	const {requester} = useSettings();
 	const {columns} = useMonitor(({size}) => size);
-	const rows = useMonitor(rowsOf);
+	const {free, counts} = useMonitor(countsOf);
 	const waiting = useMonitor(({snapshot}) => snapshot?.queue.length ?? 0);
 	const observation = useMonitor((state) => state.observation);
 	// Small screens get shorter words, and no counts that are zero.
@@ -72,8 +81,8 @@ export function Summary(): ReactElement {
 		<TotalsLine
 			columns={columns}
 			isRoomy={columns >= 75}
-			free={freeGpus(rows)}
-			counts={countRows(rows, requester)}
+			free={free}
+			counts={counts}
 			isScanned={observation !== undefined}
 			always={always}
 			loads={loadChoices(observation?.gpus ?? [], columns)}

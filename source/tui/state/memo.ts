@@ -30,7 +30,10 @@ export function keepingEqual<Input, Element extends Readonly<Record<string, unkn
 	};
 }
 
-/** Returns a function whose list has the same elements as before, as long as they pass `isSame`, so that memoized rows do not render again. */
+/**
+Returns a function whose list has the same elements as before, as long as they pass `isSame`, so that memoized rows do not render again. If all
+elements stay, the list itself stays, too.
+*/
 export function keepingElements<Input, Element>(
 	listOf: (input: Input) => readonly Element[],
 	isSame: (a: Element, b: Element) => boolean,
@@ -42,10 +45,12 @@ export function keepingElements<Input, Element>(
 		if (next !== given) {
 			const before = last;
 			given = next;
-			last = next.map((element, index) => {
+			const kept = next.map((element, index) => {
 				const old = before[index];
-				return old !== undefined && isSame(old, element) ? old : element;
+				return index < before.length && isSame(old!, element) ? old! : element;
 			});
+			const isUnchanged = kept.length === before.length && kept.every((element, index) => element === before[index]);
+			last = isUnchanged ? before : kept;
 		}
 
 		return last;

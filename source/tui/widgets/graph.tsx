@@ -1,4 +1,4 @@
-import type {ReactElement, ReactNode} from 'react';
+import {memo, type ReactElement, type ReactNode} from 'react';
 import {Box, Spacer} from 'ink';
 import {useDrawing, type Drawing} from '../themes/drawing-context.js';
 import {loadTone} from '../themes/tones.js';
@@ -71,7 +71,7 @@ type CurveProperties = {
 };
 
 /** Draws the area below the values, without axes. */
-export function Curve({of, values, rows}: CurveProperties): ReactElement {
+function UncachedCurve({of, values, rows}: CurveProperties): ReactElement {
 	const style = graphStyleOf(useDrawing());
 	return (
 		<Box flexDirection="column">
@@ -83,6 +83,9 @@ export function Curve({of, values, rows}: CurveProperties): ReactElement {
 		</Box>
 	);
 }
+
+/** Renders again only if its properties change, because a graph consists of many elements. */
+export const Curve = memo(UncachedCurve);
 
 /** A time of day below a graph, centered below its column. */
 export type TimeMark = {readonly column: number; readonly text: string};
@@ -105,7 +108,7 @@ type Properties = CurveProperties & {
 export const graphMargin = 11;
 
 /** Draws a graph with axes. It takes `rows` lines, including the time axis and `under`. */
-export function Graph({of, values, rows, top, bottom, from, times = [], fromTime, under}: Properties): ReactElement {
+function UncachedGraph({of, values, rows, top, bottom, from, times = [], fromTime, under}: Properties): ReactElement {
 	const drawing = useDrawing();
 	const {isAscii} = drawing;
 	const columns = Math.ceil(values.length / valuesWithin(1, graphStyleOf(drawing)));
@@ -144,3 +147,5 @@ export function Graph({of, values, rows, top, bottom, from, times = [], fromTime
 		</Box>
 	);
 }
+
+export const Graph = memo(UncachedGraph);

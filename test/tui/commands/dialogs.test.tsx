@@ -114,6 +114,21 @@ test.each<readonly [what: string, dialog: AskingDialog, expected: readonly strin
 		],
 	],
 	[
+		'signal a process on two GPUs',
+		choose('signal', {
+			...signalling,
+			targets: [1, 2].map((gpu) => ({gpu, process: targets[0]!.process})),
+			isTogether: true,
+		}),
+		[
+			'Signal a process on GPUs 1,2',
+			'> 7  job 7',
+			'Signal   TERM   [INT]   KILL',
+			'Send SIGINT to process 7? y/N',
+			'$ kill -INT 7',
+		],
+	],
+	[
 		'adopt',
 		ask('adopt', {process: {pid: 7, commandLine: 'tra\u{1B}[31min', memoryUsedMiB: 2048}, gpu: 3}),
 		[

@@ -89,6 +89,23 @@ export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>):
 const withoutSecrets = (process: GpuProcess): GpuProcess =>
 	process.commandLine === undefined ? process : {...process, commandLine: maskSecrets(process.commandLine)};
 
+type Shown = Pick<Seen, 'processes' | 'model'>;
+
+const shown = new WeakMap<GpuReading, Shown>();
+
+/** Returns the processes of a reading with masked secrets, and their model. Computed once for each reading, because the monitor makes rows every second. */
+function shownProcesses(reading: GpuReading): Shown {
+	const {processes = []} = reading;
+	const facts = shown.get(reading) ?? {
+		processes: processes.map((process) => withoutSecrets(process)),
+		model: modelOf(processes),
+	};
+	shown.set(reading, facts);
+	return facts;
+}
+
+const noProcesses: Shown = {processes: []};
+
 const isOnlyDrained = (row: StatusRow): boolean =>
 	row.state === 'error' && row.drain !== undefined && row.health.length === 0 && row.problem === cautionOf(row);
 
@@ -250,13 +267,11 @@ function rowOf(record: GpuRecord, context: RowContext): StatusRow {
 		observation.failure === undefined
 			? usageShown(record, reading, context)
 			: {kind: 'unknown', why: observation.failure.message};
-	const processes = (reading?.processes ?? []).map((process) => withoutSecrets(process));
 	const seen: Seen = {
 		index: record.index,
 		reading,
 		use,
-		processes,
-		model: modelOf(reading?.processes ?? []),
+		...(reading === undefined ? noProcesses : shownProcesses(reading)),
 		drain: snapshot.drains.get(record.index),
 		health: reading?.health ?? [],
 	};

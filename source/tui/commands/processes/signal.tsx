@@ -26,6 +26,10 @@ const sentence = (words: string): string => words.charAt(0).toUpperCase() + word
 
 const pidsOf = (targets: readonly Target[]): readonly number[] => [...new Set(targets.map(({process}) => process.pid))];
 
+/** Returns the targets to list. A process that uses several GPUs is listed only once. */
+const oncePerProcess = (targets: readonly Target[]): readonly Target[] =>
+	new Map(targets.map((target) => [target.process.pid, target])).values().toArray();
+
 const gpusOf = (targets: readonly Target[]): readonly number[] => [...new Set(targets.map(({gpu}) => gpu))];
 
 const outcomeText = {
@@ -38,9 +42,10 @@ const mostProcesses = 6;
 
 function SignalDialog({dialog}: {readonly dialog: SignalChoice}): ReactElement {
 	const {targets, chosen, isTogether, signal: name, leftOut, isBusy} = dialog;
-	const first = isTogether ? 0 : Math.max(0, Math.min(chosen - 2, targets.length - mostProcesses));
-	const shown = targets.slice(first, first + mostProcesses);
-	const hidden = isTogether ? targets.length - shown.length : 0;
+	const listed = oncePerProcess(targets);
+	const first = isTogether ? 0 : Math.max(0, Math.min(chosen - 2, listed.length - mostProcesses));
+	const shown = listed.slice(first, first + mostProcesses);
+	const hidden = isTogether ? listed.length - shown.length : 0;
 	const pids = pidsOf(sentTo(dialog));
 	const gpus = gpuList(gpusOf(targets));
 	const whom = pids.length > 1 ? `${pids.length} processes` : `process ${pids[0]}`;

@@ -8,7 +8,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {graphRowsOf} from '../../layout.js';
 import {waitingOf} from '../../state/queue/rows.js';
 import type {State} from '../../state/state.js';
-import {selectedGpus, selectedRow} from '../../state/gpus/rows.js';
+import {drawnSelectedRow, selectedGpus} from '../../state/gpus/rows.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
@@ -124,7 +124,7 @@ function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: Status
 }
 
 export function DetailPanel({width, rows}: PanelProperties): ReactElement {
-	const row = useMonitor(selectedRow);
+	const row = useMonitor(drawnSelectedRow);
 	return row === undefined ? (
 		<PanelFrame name="detail" width={width} rows={rows}>
 			<Label tone="dim"> no GPU is shown</Label>

@@ -17,7 +17,7 @@ import {useMonitor, useStore} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Graph, graphMargin, graphStyleOf, valuesWithin, type TimeMark} from '../../widgets/graph.js';
 import {Label} from '../../widgets/label.js';
-import {shownHistory, shownValues, spanText} from '../shared/past-values.js';
+import {endMsOf, spanText, useShownValues} from '../shared/past-values.js';
 
 const gap = 2;
 
@@ -38,14 +38,18 @@ const usageOf = remembering(
 
 type Holder = {readonly name: string; readonly isMine: boolean; readonly columns: number};
 
+const spanMsOf = (range: PastRange): number => range * 60_000;
+
+/** Returns the time at which the first column of a graph of the load history begins. */
+const startMsOf = (state: State, range: PastRange, columns: number): number =>
+	firstColumnMs(spanMsOf(range) / columns, {columns, nowMs: endMsOf(state, range)});
+
 /** Returns the holders of the GPU in order of time, each with the number of graph columns that they fill. */
 function holdersOf(state: State, row: StatusRow, range: PastRange, columns: number): readonly Holder[] {
-	const {nowMs, spanMs} = shownHistory(state, row, range);
 	const {account} = state.settings.requester;
-	const columnMs = spanMs / columns;
 	const byColumn = holdersByColumn(usageOf(state), row.index, {
-		start: firstColumnMs(columnMs, {columns, nowMs}) / 1000,
-		columnSeconds: columnMs / 1000,
+		start: startMsOf(state, range, columns) / 1000,
+		columnSeconds: spanMsOf(range) / columns / 1000,
 		columns,
 	});
 	const holders: Array<{name: string; isMine: boolean; columns: number}> = [];
@@ -89,25 +93,61 @@ const clockSteps = [15, 30, 60, 120, 180, 360, 720] as const;
 const clockDistance = 9;
 
 /** Returns the round times of day within the time range, such as 06:00 and 12:00. */
-function clockTimes(state: State, row: StatusRow, range: PastRange, columns: number): readonly TimeMark[] {
-	const {nowMs, spanMs} = shownHistory(state, row, range);
+function clockTimes(state: State, range: PastRange, columns: number): readonly TimeMark[] {
+	const nowMs = endMsOf(state, range);
 	const {formatTime} = state.settings;
-	const columnMs = spanMs / columns;
-	const startMs = firstColumnMs(columnMs, {columns, nowMs});
+	const columnMs = spanMsOf(range) / columns;
+	const startMs = startMsOf(state, range, columns);
 	const step = (clockSteps.find((minutes) => minutes * 60_000 >= clockDistance * columnMs) ?? clockSteps.at(-1)!) * 60;
 	const [hours = 0, minutes = 0, seconds = 0] = formatTime(nowMs / 1000)
 		.split(':')
 		.map(Number);
 	const last = nowMs / 1000 - ((hours * 3600 + minutes * 60 + seconds) % step);
-	return Array.from({length: Math.ceil(spanMs / 1000 / step)}, (_, index) => last - index * step).map((time) => ({
-		column: Math.floor((time * 1000 - startMs) / columnMs),
-		text: formatTime(time).slice(0, 5),
-	}));
+	return Array.from({length: Math.ceil(spanMsOf(range) / 1000 / step)}, (_, index) => last - index * step).map(
+		(time) => ({
+			column: Math.floor((time * 1000 - startMs) / columnMs),
+			text: formatTime(time).slice(0, 5),
+		}),
+	);
 }
 
-function startTime(state: State, row: StatusRow, range: PastRange): string {
-	const {nowMs, spanMs} = shownHistory(state, row, range);
-	return state.settings.formatTime((nowMs - spanMs) / 1000).slice(0, 5);
+const startTime = (state: State, range: PastRange): string =>
+	state.settings.formatTime((endMsOf(state, range) - spanMsOf(range)) / 1000).slice(0, 5);
+
+type GraphProperties = {
+	readonly reading: 'utilization' | 'memory';
+	readonly row: StatusRow;
+	readonly range: PastRange;
+	/** Width of the area of the graph, in terminal columns. */
+	readonly columns: number;
+	readonly rows: number;
+	readonly hasHolders: boolean;
+};
+
+/** Shows one graph. It renders again when it moves by a column, when a value changes, or when its GPU has another holder. */
+function LoadGraph({reading, row, range, columns, rows, hasHolders}: GraphProperties): ReactElement {
+	const style = graphStyleOf(useDrawing());
+	const values = useShownValues(row, reading, {range, count: valuesWithin(columns, style)});
+	const from = useMonitor((state) => `-${spanText(state, range)}`);
+	const isPast = range !== ownRange;
+	useMonitor((state) => (isPast ? startMsOf(state, range, columns) : undefined));
+	useMonitor((state) => (hasHolders ? usageOf(state) : undefined));
+	const state = useStore().getState();
+	const total = row.reading?.memoryTotalMiB;
+	const isMemory = reading === 'memory';
+	return (
+		<Graph
+			of={isMemory ? 'memory' : 'load'}
+			top={isMemory ? (total === undefined ? 'mem' : `mem ${gibibytes(total)}`) : 'util 100%'}
+			bottom={isMemory ? '0G' : '0%'}
+			values={values}
+			from={from}
+			times={isPast ? clockTimes(state, range, columns) : undefined}
+			fromTime={isPast ? startTime(state, range) : undefined}
+			rows={rows}
+			under={hasHolders ? <Holders holders={holdersOf(state, row, range, columns)} /> : undefined}
+		/>
+	);
 }
 
 type Properties = Room & {readonly row: StatusRow};
@@ -116,11 +156,6 @@ type Properties = Room & {readonly row: StatusRow};
 export function DetailGraphs({row, rows, width}: Properties): ReactElement | undefined {
 	const range = useMonitor(({panels}) => panels.range);
 	const past = useMonitor((state) => state.past);
-	// Using the time makes the graphs redraw every second.
-	useMonitor((state) => state.nowMs);
-	const {getState} = useStore();
-	const style = graphStyleOf(useDrawing());
-	const state = getState();
 	const isPast = range !== ownRange;
 	const hasHolders = isPast && rows >= 4;
 	const isStacked = isPast && rows >= stacked.leastRows && width < stacked.mostWidth;
@@ -135,30 +170,15 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 		return <Label tone={past === undefined ? 'dim' : 'warning'}> {past?.reason ?? 'loading older values'}</Label>;
 	}
 
-	const graph = (reading: 'utilization' | 'memory', graphRows: number): ReactElement => {
-		const total = row.reading?.memoryTotalMiB;
-		const isMemory = reading === 'memory';
-		return (
-			<Graph
-				of={isMemory ? 'memory' : 'load'}
-				top={isMemory ? (total === undefined ? 'mem' : `mem ${gibibytes(total)}`) : 'util 100%'}
-				bottom={isMemory ? '0G' : '0%'}
-				values={shownValues(state, row, reading, {range, count: valuesWithin(columns, style)})}
-				from={`-${spanText(state, range)}`}
-				times={isPast ? clockTimes(state, row, range, columns) : undefined}
-				fromTime={isPast ? startTime(state, row, range) : undefined}
-				rows={graphRows}
-				under={hasHolders ? <Holders holders={holdersOf(state, row, range, columns)} /> : undefined}
-			/>
-		);
-	};
-
+	const graph = {row, range, columns, hasHolders};
 	// Two more lines belong to each graph: the holders and the time axis.
 	const upper = isStacked ? Math.ceil((rows - 4) / 2) : height;
 	return (
 		<Box flexDirection={isStacked ? 'column' : 'row'} columnGap={gap}>
-			{graph('utilization', upper)}
-			{isStacked || beside === 2 ? graph('memory', isStacked ? rows - 4 - upper : height) : undefined}
+			<LoadGraph {...graph} reading="utilization" rows={upper} />
+			{isStacked || beside === 2 ? (
+				<LoadGraph {...graph} reading="memory" rows={isStacked ? rows - 4 - upper : height} />
+			) : undefined}
 		</Box>
 	);
 }

@@ -5,12 +5,12 @@ import {seriesOf} from '../../../core/live/utilization-history.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {truncate, widthOf} from '../../../format/text/width.js';
 import {gpuText, meanOf, membersOf, tagOf, type TableRow} from '../../state/gpus/fold.js';
-import {useMonitor} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
 import {Sparkline} from '../../widgets/sparkline.js';
 import type {Values} from '../../widgets/graph.js';
+import {useGraphValues} from '../shared/past-values.js';
 import {OwnerName} from '../shared/row-words.js';
 
 type Properties = CellProperties<TableRow>;
@@ -59,10 +59,14 @@ const fromFirstKnown = (values: Values): Values => {
 
 /** Shows a graph of the utilization in the last five minutes. */
 export function History({row, width}: Properties): ReactElement {
-	const history = useMonitor((state) => state.history);
-	const nowMs = useMonitor((state) => state.nowMs);
-	const values = membersOf(row).map(({index, reading}) =>
-		seriesOf(history, tagOf(index, reading), 'utilization', {columns: width, nowMs}),
+	const values = useGraphValues(
+		({history, nowMs}) => {
+			const ofMembers = membersOf(row).map(({index, reading}) =>
+				seriesOf(history, tagOf(index, reading), 'utilization', {columns: width, nowMs}),
+			);
+			return fromFirstKnown(meanValues(ofMembers));
+		},
+		[row, width],
 	);
-	return <Sparkline values={fromFirstKnown(meanValues(values))} />;
+	return <Sparkline values={values} />;
 }

@@ -7,7 +7,7 @@ import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.
 import {widthOf} from '../../../format/text/width.js';
 import {layoutOf, tableRowsOf} from '../../layout.js';
 import {gpuText, type TableRow} from '../../state/gpus/fold.js';
-import {visibleRows} from '../../state/gpus/rows.js';
+import {gpuTable, visibleRows} from '../../state/gpus/rows.js';
 import type {State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
@@ -90,7 +90,7 @@ const longest = (rows: readonly TableRow[], textOf: (row: TableRow) => string): 
 	Math.max(0, ...rows.map((row) => widthOf(textOf(row))));
 
 function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
-	const rows = useMonitor(visibleRows);
+	const rows = useMonitor(gpuTable.drawn);
 	const chosen = useMonitor(shownColumns);
 	const isStale = useMonitor(({connection}) => connection.kind === 'lost');
 	const hasScanFailed = useMonitor(({scanFailure}) => scanFailure !== undefined);

@@ -5,6 +5,7 @@ import {owns} from '../../../core/rules/leases/ownership.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {isFolded} from '../../layout.js';
+import {keepingElements, remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import type {SortBy, SortValue} from '../table/order.js';
 import {tableOf} from '../table/table.js';
@@ -82,6 +83,11 @@ const withTimeTexts = ({
 	members: members?.map((member) => withTimeTexts(member)),
 });
 
+const looksSame = (a: TableRow, b: TableRow): boolean => isDeepStrictEqual(withTimeTexts(a), withTimeTexts(b));
+
+/** Returns a row for each GPU, by index, for panels without the times that advance every second. A row that looks as before is the same object as before. */
+export const drawnRows = keepingElements(rowsOf, looksSame);
+
 export const gpuTable = tableOf<TableRow>({
 	name: 'gpus',
 	noun: 'GPU',
@@ -113,7 +119,7 @@ export const gpuTable = tableOf<TableRow>({
 			.join(' '),
 	}),
 	tieOf,
-	looksSame: (a, b) => isDeepStrictEqual(withTimeTexts(a), withTimeTexts(b)),
+	looksSame,
 	group: (rows, state) => (hasFolds(state) ? folded(rows) : rows),
 	partsOf: (state) => [hasFolds(state)],
 	isAlwaysUsed: true,
@@ -132,6 +138,24 @@ export function selectedRow(state: State): StatusRow | undefined {
 	const gpu = selectedGpu(state);
 	return gpu === undefined ? undefined : rowsOf(state)[gpu];
 }
+
+/** Returns how a row looks in the detail panel, which shows more times than the table. */
+const withAllTimeTexts = (row: StatusRow): object => ({
+	...withTimeTexts(row),
+	freeSeconds: timeText(row.freeSeconds),
+	heartbeatAgeSeconds: timeText(row.heartbeatAgeSeconds),
+});
+
+const drawnSelection = keepingElements(
+	remembering(
+		(state: State) => [rowsOf(state), selectedGpu(state)],
+		(state) => [selectedRow(state)].filter((row) => row !== undefined),
+	),
+	(a, b) => isDeepStrictEqual(withAllTimeTexts(a), withAllTimeTexts(b)),
+);
+
+/** Returns the selected row for the detail panel. A row that looks as before is the same object as before. */
+export const drawnSelectedRow = (state: State): StatusRow | undefined => drawnSelection(state)[0];
 
 const gpusOf = (row: TableRow): readonly number[] => membersOf(row).map(({index}) => index);
 

@@ -39,12 +39,16 @@ export const queueTable = tableOf<QueueRecord>({
 	isAlwaysUsed: true,
 });
 
+const noRows: readonly QueueRow[] = [];
+
 /** Returns the queue with current estimates. Cached, because computing the estimates of a long queue takes time. */
 export const waitingOf = remembering(
 	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
 	(state): readonly QueueRow[] => {
 		const {snapshot} = state;
-		return snapshot === undefined ? [] : queueRows({...snapshot, now: storeNow(state)!});
+		return snapshot === undefined || snapshot.queue.length === 0
+			? noRows
+			: queueRows({...snapshot, now: storeNow(state)!});
 	},
 );
 

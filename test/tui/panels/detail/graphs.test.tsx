@@ -1,7 +1,9 @@
-import {expect, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import {DetailGraphs} from '../../../../source/tui/panels/detail/graphs.js';
 import {rowsOf} from '../../../../source/tui/state/state.js';
-import {drawn} from '../../_drawn.js';
+import {createStateStore} from '../../../../source/tui/state/store.js';
+import {drawn, mounted} from '../../_drawn.js';
+import {settle} from '../../_settle.js';
 import {after, stateOf, type Step} from '../../_harness.js';
 import {nightOf, pastOf} from '../../_scene.js';
 import {createScene} from '../../_world.js';
@@ -82,4 +84,18 @@ test.each([
 test('DetailGraphs is empty without room', () => {
 	expect(graphs([], {rows: 1, width: 70})).toBe('');
 	expect(graphs([], {rows: 5, width: 8})).toBe('');
+});
+
+test('the clock times below a graph without values move with the time', async () => {
+	const past = {kind: 'read', past: {from: 0, to: 0, minutes: [], usage: []}} as const;
+	const begun = after(state, ...day, {kind: 'past-arrived', past});
+	const element = <DetailGraphs row={{...rowsOf(begun)[0]!, reading: undefined}} rows={5} width={60} />;
+	const store = createStateStore(begun);
+	const {lastFrame, unmount} = mounted(element, store);
+	onTestFinished(unmount);
+	const before = lastFrame();
+	store.dispatch({kind: 'ticked', nowMs: begun.nowMs + 5 * 3_600_000});
+	await settle();
+	expect(lastFrame()).not.toBe(before);
+	expect(lastFrame()).toBe(drawn(element, {state: store.getState(), columns: 120}));
 });
