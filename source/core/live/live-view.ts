@@ -256,11 +256,13 @@ export function startLiveView(
 		counts: auditLog.counts,
 		async fresh() {
 			const enough = new AbortController();
-			const [snapshot] = await Promise.all([
+			// The first read finds problems of the store without waiting for the scan.
+			await Promise.all([
 				readNext(),
 				Promise.race([scanLoop.fresh(), clock.sleep(patienceMs, enough.signal).catch(() => undefined)]),
 			]);
 			enough.abort();
+			const snapshot = await readNext();
 			if (shownScan() === undefined) {
 				throw new CanhazgpuError('busy', 'The GPUs have not been read yet', {hint: 'Try again in a few seconds.'});
 			}

@@ -2,7 +2,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {nextBaselines} from '../rules/usage/cleanliness.js';
 import {alertChanges, alertsWrite} from '../rules/pool/alerts.js';
 import {overuseChanges} from '../rules/pool/overuse.js';
-import {emptyPlan, poolExpectations} from '../model/plan.js';
+import {emptyPlan, poolExpectations, type Expectation} from '../model/plan.js';
 import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
@@ -39,15 +39,21 @@ export function createAlertRecorder({
 		}
 
 		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
+		const gpus = [...new Set(audit.flatMap((entry) => entry.gpus))];
 		isRecording = true;
 		try {
 			// A conflict needs no retry: the next scan shows what must still be recorded.
 			await store.commit({
 				...emptyPlan,
-				expect: [...poolExpectations(snapshot), {kind: 'alerts', raw: snapshot.stored.alerts}],
+				expect: [
+					...poolExpectations(snapshot),
+					{kind: 'alerts', raw: snapshot.stored.alerts},
+					// Somebody may have reserved a GPU between the read and the scan.
+					...gpus.map((index): Expectation => ({kind: 'gpu', index, raw: snapshot.gpus[index]?.raw})),
+				],
 				writes: [alertsWrite(snapshot, {alerts: changes?.standing, baselines, overuse: shares?.overuse})],
 				audit,
-				event: {kind: 'notice', gpus: [...new Set(audit.flatMap(({gpus}) => gpus))]},
+				event: {kind: 'notice', gpus},
 			});
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError)) {

@@ -34,11 +34,10 @@ const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =
 	);
 
 export async function readStatus(world: EngineWorld): Promise<View> {
-	const [seen, snapshot, watched] = await Promise.all([
-		world.gpus.observe(),
-		readForDisplay(world),
-		watchedIdle(world),
-	]);
+	// The first read finds problems of the store without waiting for the scan. Its snapshot is not shown: a GPU that is granted during the scan would
+	// look as if its job had no reservation.
+	const [seen, watched] = await Promise.all([world.gpus.observe(), watchedIdle(world), world.store.read()]);
+	const snapshot = await readForDisplay(world);
 	const observation = {...seen, ...watched};
 	return {
 		pool: requirePool(snapshot, world.host, world.store),

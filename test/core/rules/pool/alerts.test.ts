@@ -1,3 +1,4 @@
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
@@ -92,6 +93,39 @@ test('ten concurrent viewers record an alert once', async () => {
 	const recorders = Array.from({length: 10}, () => createAlertRecorder(world));
 	await Promise.all(recorders.map(async (recordAlerts) => recordAlerts(snapshot, observation)));
 	expect(await recorded(world)).toEqual(['bob uses GPU 0 without a reservation']);
+});
+
+test('a reservation during a scan belongs to the job that the scan sees', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const {gpus} = world;
+	const busy = {
+		...world,
+		gpus: {
+			...gpus,
+			async observe() {
+				// The other reads of the status happen first.
+				await nextTurn();
+				await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
+				world.see(() => observationOf([usedBy(0, 'alice'), idleReading(1)]));
+				return gpus.observe();
+			},
+		},
+	};
+	const {rows, snapshot, observation} = await readStatus(busy);
+	expect(rows[0]).toMatchObject({state: 'in-use', owner: 'alice'});
+	await createAlertRecorder(world)(snapshot, observation);
+	expect(await recorded(world)).toEqual([]);
+});
+
+test('no alert is recorded about a GPU that was reserved after the read', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const snapshot = await world.store.read();
+	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
+	const recordAlerts = createAlertRecorder(world);
+	await recordAlerts(snapshot, observationOf([usedBy(0, 'alice'), idleReading(1)]));
+	expect(await recorded(world)).toEqual([]);
+	await recordAlerts(snapshot, observationOf([idleReading(0), usedBy(1, 'bob')]));
+	expect(await recorded(world)).toEqual(['bob uses GPU 1 without a reservation']);
 });
 
 test('a recurring alert is recorded again only after ten minutes', async () => {
