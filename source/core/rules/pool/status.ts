@@ -86,8 +86,11 @@ export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>):
 	return words.length === 0 ? undefined : words.join('; ');
 }
 
-const withoutSecrets = (process: GpuProcess): GpuProcess =>
-	process.commandLine === undefined ? process : {...process, commandLine: maskSecrets(process.commandLine)};
+const withoutSecrets = (process: GpuProcess): GpuProcess => ({
+	...process,
+	...(process.commandLine !== undefined && {commandLine: maskSecrets(process.commandLine)}),
+	...(process.ancestors !== undefined && {ancestors: process.ancestors.map((line) => maskSecrets(line))}),
+});
 
 type Shown = Pick<Seen, 'processes' | 'model'>;
 

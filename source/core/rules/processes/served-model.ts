@@ -87,7 +87,9 @@ function evaluated(pretrained: string | undefined): string | undefined {
 	return family === undefined ? pretrained : `${family[1]}/${name}`;
 }
 
-export function modelOfCommand(commandLine: string): Model | undefined {
+/** Returns the model that a command line names. Secrets are masked first, because a model can be an address that contains a password. */
+export function modelOfCommand(unmasked: string): Model | undefined {
+	const commandLine = maskSecrets(unmasked);
 	const words = commandLine.split(/\s+/v);
 	const flags = isEvaluation(words) ? modelFlags.filter((flag) => flag !== '--model') : modelFlags;
 	const flagged = flags.map((flag) =>
@@ -103,8 +105,7 @@ export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
 	// Workers of one job share their ancestors and often their command line, so each line is examined only once.
 	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));
 	for (const line of lines) {
-		// Secrets are masked first, because a model can be an address that contains a password.
-		const model = line === undefined ? undefined : modelOfCommand(maskSecrets(line));
+		const model = line === undefined ? undefined : modelOfCommand(line);
 		if (model !== undefined) {
 			return model;
 		}

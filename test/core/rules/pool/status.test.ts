@@ -139,9 +139,10 @@ test('the status shows leases even if the scan failed', () => {
 });
 
 test('the status masks secrets in the command lines of all processes', () => {
-	const processes = [{pid: 1, user: 'bob', commandLine: 'eval.py --hf-token abc'}];
-	const commandLine = 'eval.py --hf-token ***';
-	expect(rowOf(leased({}), {processes})).toMatchObject({processes: [{commandLine}], squatters: [{commandLine}]});
+	const line = 'eval.py --hf-token abc';
+	const processes = [{pid: 1, user: 'bob', commandLine: line, ancestors: [line]}];
+	const masked = {commandLine: 'eval.py --hf-token ***', ancestors: ['eval.py --hf-token ***']};
+	expect(rowOf(leased({}), {processes})).toMatchObject({processes: [masked], squatters: [masked]});
 });
 
 test('the status of a drained GPU is "drained", or "error" if the GPU is also broken', () => {

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {maskSecrets} from '../../../../source/core/rules/processes/secrets.js';
 import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/pool/shared-scan.js';
-import {modelOf} from '../../../../source/core/rules/processes/served-model.js';
+import {modelOf, modelOfCommand} from '../../../../source/core/rules/processes/served-model.js';
 import {cpuMsOf} from '../../../_helpers/program/timed.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
@@ -61,6 +61,7 @@ test('neither a shared scan nor a model name contains a secret of a command line
 	const processes = [{pid: 1, commandLine: line, ancestors: [line]}];
 	const posted = encodeSharedScan(observationOf([{...idleReading(0), processes}]))!;
 	expect(posted).not.toContain(secret);
+	expect(modelOfCommand(line)).toEqual({model: 's3://***@host/model', provider: 's3:'});
 	expect(decodeSharedScan(posted)?.gpus[0]?.processes?.[0]?.commandLine).toContain('--api-key ***');
 	expect(modelOf(processes)).toEqual({provider: 's3:', model: 's3://***@host/model'});
 });
