@@ -7,6 +7,7 @@ import type {Config} from '../config/config.js';
 import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
 import type {GpuProvider, Host, Store} from '../core/model/ports.js';
 import type {ProviderName} from '../core/model/types.js';
+import {onlyForPool} from '../core/operations/pool/own-gpus.js';
 import {CanhazgpuError, messageOf} from '../errors.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
 import type {SimulatedProcesses} from '../gpu/simulated/processes.js';
@@ -88,6 +89,8 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		readonly scenario: Scenario | undefined;
 		readonly early?: GpuProvider;
 		readonly details?: OpenOptions['details'];
+		/** Whether the command may run for long, so that the pool may be created again meanwhile. */
+		readonly isLong?: boolean | undefined;
 		readonly simulated?: {readonly processes: SimulatedProcesses; readonly host: Host};
 	};
 
@@ -98,11 +101,15 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		scenario,
 		early,
 		details,
+		isLong = false,
 		simulated,
 	}: WorldOptions): OpenWorld => {
 		const worldHost = simulated?.host ?? host;
 		const worldContext = {...context, host: worldHost, store, scenario, simulatedProcesses: simulated?.processes};
-		const gpus = early?.name === provider ? early : createProvider(provider, {...worldContext, details});
+		const scanner = early?.name === provider ? early : createProvider(provider, {...worldContext, details});
+		// A short command uses the pool as it was when the command opened it.
+		const own = (one: GpuProvider): GpuProvider => (isLong ? onlyForPool(one, store) : one);
+		const gpus = own(scanner);
 		const watching = new Set<GpuProvider>();
 		const deviceRoot = provider === 'fake' ? scenario?.devices : '/';
 		return {
@@ -113,6 +120,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			memoryThresholdMiB,
 			async watchGpus(intervalMs) {
 				const {createSharedGpus} = await import('../core/live/shared-scanner.js');
+				const createScanner = await watchingProvider(provider, worldContext, intervalMs);
 				const shared = createSharedGpus({
 					store,
 					host: worldHost,
@@ -120,7 +128,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 					name: provider,
 					memoryThresholdMiB,
 					intervalMs,
-					createScanner: await watchingProvider(provider, worldContext, intervalMs),
+					createScanner: () => own(createScanner()),
 				});
 				const watched: GpuProvider = {
 					...shared,
@@ -234,7 +242,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				await early?.close?.();
 			}
 
-			// If there is no pool, the command fails anyway, so any provider will do.
+			// If there is no pool, the command fails, or waits for a pool and checks its provider.
 			const provider = pool?.provider ?? 'fake';
 			return {
 				...opened,
@@ -244,6 +252,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 					provider,
 					early,
 					details,
+					isLong: options.keepReconnecting === true,
 					scenario: await gpus.scenarioOf(provider, config),
 				}),
 			};

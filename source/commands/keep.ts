@@ -20,20 +20,37 @@ const retryMs = 5000;
 const isAboutReturn = (entry: AuditEntry): boolean =>
 	entry.kind === 'idle' || entry.kind === 'beyond-limit' || isReturn(entry);
 
+/** Opens the pool. Returns undefined if Redis has no pool yet, because the kind of its GPUs is then unknown. */
+async function openPool(app: App): Promise<OpenWorld | undefined> {
+	const world = await app.open({keepReconnecting: true});
+	let hasPool = false;
+	try {
+		hasPool = world.engine !== undefined || (await world.store.read()).pool !== undefined;
+	} finally {
+		if (!hasPool) {
+			await world.close();
+		}
+	}
+
+	return hasPool ? world : undefined;
+}
+
 async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld | undefined> {
-	let isSaid = false;
+	const say = problemPrinter(app, '');
 	while (!signal.aborted) {
 		try {
-			return await app.open({keepReconnecting: true});
+			const world = await openPool(app);
+			if (world !== undefined) {
+				return world;
+			}
+
+			say('Redis has no GPU pool yet. Waiting for it.');
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError && isOutage(error))) {
 				throw error;
 			}
 
-			if (!isSaid) {
-				app.remark(`${error.message}. Waiting for it.`);
-				isSaid = true;
-			}
+			say(`${sanitize(error.message)}. Waiting for it.`);
 		}
 
 		await app.clock.sleep(retryMs, signal).catch(() => undefined);
@@ -45,7 +62,7 @@ async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld |
 function idleText(snapshot: StoredPolicy): string {
 	const doubt = policyDoubtOf(snapshot, ['idle.after', 'idle.grace', 'idle.when', 'idle.keep-max']);
 	if (doubt !== undefined) {
-		return `Idle GPUs do not go back to the pool, because the policy is damaged: ${doubt.problem}\n${doubt.fix}`;
+		return `Idle GPUs do not go back to the pool, because the policy is damaged: ${sanitize(doubt.problem)}\n${sanitize(doubt.fix)}`;
 	}
 
 	const rules = idleRulesOf(snapshot);

@@ -111,6 +111,21 @@ slowTest('keep continues after an outage of the store', async () => {
 	}
 });
 
+test('keep waits until Redis has a pool', async () => {
+	const server = await startRedis();
+	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(server.port)});
+	onTestFinished(async () => {
+		box.remove();
+		await server.stop();
+	});
+	const keeper = start(box, 'keep');
+	await keeper.says(/Redis has no GPU pool yet\. Waiting for it\./v);
+	expect(await box.run('admin --gpus 2 --provider fake')).toMatchObject({exitCode: 0});
+	await eventually(() => keeper.stdout().startsWith('Idle GPUs do not go back to the pool until'));
+	keeper.kill('SIGTERM');
+	expect((await keeper.ended).exitCode).toBe(0);
+});
+
 test('keep exits with 4 and a hint if Redis requires a password, instead of waiting', async () => {
 	const server = await startRedis({settings: ['--requirepass', 'secret']});
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(server.port)});
