@@ -17,9 +17,21 @@ const remindSeconds = 600;
 /** A reminder is sent even in the quiet time if less than this would be left of the reservation at the end of the quiet time. */
 const leastSeconds = 300;
 
-/** Whether the holder still needs a reminder of the reservation's end. A reservation that was short from the start needs none. */
-const isUnreminded = ({lease}: Holding): boolean =>
-	(timedEndOf(lease) ?? -Infinity) - lease.startTime > remindSeconds && lease.remindedOf !== lease.expiryTime;
+/**
+Returns the holdings whose holder still needs a reminder of the end. A reservation that was short from the start needs none. A reservation starts when
+its request got the last GPU, because the GPUs before it were only held in the queue.
+*/
+function unremindedIn(gpus: Snapshot['gpus']): readonly Holding[] {
+	const holdings = holdingsIn(gpus);
+	const groups = Map.groupBy(holdings, ({index, lease}) => lease.leaseId ?? index);
+	const startOf = ({index, lease}: Holding): number =>
+		Math.max(...groups.get(lease.leaseId ?? index)!.map((other) => other.lease.startTime));
+	return holdings.filter(
+		(holding) =>
+			(timedEndOf(holding.lease) ?? -Infinity) - startOf(holding) > remindSeconds &&
+			holding.lease.remindedOf !== holding.lease.expiryTime,
+	);
+}
 
 type RemindersPlan = {
 	readonly plan: Plan;
@@ -28,7 +40,7 @@ type RemindersPlan = {
 };
 
 function endingsDue(snapshot: Snapshot, sender: ReminderSender): DueReminders {
-	const unreminded = holdingsIn(snapshot.gpus).filter((holding) => isUnreminded(holding));
+	const unreminded = unremindedIn(snapshot.gpus);
 	const {now} = snapshot;
 	const dueIn = ({lease}: Holding): number => {
 		const end = lease.expiryTime!;

@@ -8,6 +8,7 @@ import type {Store} from '../../../source/core/model/ports.js';
 import {usualEvents, type NoticePreferences} from '../../../source/core/rules/notices/events.js';
 import type {Alert} from '../../../source/core/model/alerts.js';
 import {reminderText} from '../../../source/format/reminder-text.js';
+import {encodeLease} from '../../../source/store/records/index.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 
 const hour = 3600;
@@ -35,6 +36,14 @@ test('the owner of a reservation gets one reminder, ten minutes before its end',
 	]);
 	expect(await claimReminders(world, own)).toEqual({reminders: [], nextSeconds: Infinity});
 	expect(await claimReminders(world, root)).toEqual({reminders: [], nextSeconds: Infinity});
+});
+
+test('a short reservation leads to no reminder, even if one of its GPUs was held in the queue before', async () => {
+	const world = await createTestWorld();
+	const lease = {user: 'alice', type: 'manual', leaseId: 'l', expiryTime: world.now() + 300} as const;
+	world.memory.state.gpus.set(0, encodeLease({...lease, startTime: world.now() - 640}));
+	world.memory.state.gpus.set(1, encodeLease({...lease, startTime: world.now()}));
+	expect(await claimReminders(world, own)).toEqual({reminders: [], nextSeconds: Infinity});
 });
 
 test('only one of many concurrent senders sends a reminder', async () => {
