@@ -3,6 +3,7 @@ import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
 import {holdingsIn, holdingsOn} from '../leases/holdings.js';
 import {beyondLimitOf, type BeyondLimit} from '../limits/slack.js';
 import {warningOf, type Warning} from '../policy/idle-rules.js';
+import {policyValue} from '../policy/policy.js';
 import {isSameLease} from '../leases/ownership.js';
 import {
 	latestTime,
@@ -60,23 +61,32 @@ type Future = {
 	};
 };
 
-function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future, now: number): number {
+type SharingNow = {readonly now: number; readonly mostShares: number};
+
+function freeAtFor(
+	{need}: QueueEntry,
+	{freeAt, sharing, keptUntil = 0}: Future,
+	{now, mostShares}: SharingNow,
+): number {
 	if (need?.shareMiB === undefined || sharing === undefined) {
 		return freeAt;
 	}
 
 	let roomMiB = sharing.capacityMiB - sharing.parts.reduce((sum, {memoryMiB}) => sum + memoryMiB, 0);
+	let shares = sharing.parts.length;
+	const hasRoom = (): boolean => roomMiB >= need.shareMiB! && shares < mostShares;
 	let at = Math.max(now, keptUntil);
 	for (const {memoryMiB, until} of sharing.parts.toSorted((a, b) => a.until - b.until)) {
-		if (roomMiB >= need.shareMiB) {
+		if (hasRoom()) {
 			break;
 		}
 
 		roomMiB += memoryMiB;
+		shares--;
 		at = Math.max(at, until);
 	}
 
-	return roomMiB >= need.shareMiB ? at : freeAt;
+	return hasRoom() ? at : freeAt;
 }
 
 /** Returns the forecast for a GPU after a grant to an entry. The grant is the whole GPU or a share of it. */
@@ -203,6 +213,7 @@ because of outages or the limit of their account.
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
 	const futures = createFutures(snapshot);
+	const mostShares = policyValue(snapshot, 'share.max');
 	const out = outagesNoted(snapshot, queue);
 	const {overLimitOf, agentLimitOf} = accountLimitsSeen(snapshot);
 	const waits = new Map<string, Wait>();
@@ -221,7 +232,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			continue;
 		}
 
-		const freeAtOf = (future: Future): number => freeAtFor(entry, future, now);
+		const freeAtOf = (future: Future): number => freeAtFor(entry, future, {now, mostShares});
 		// In each group, the entry would take the GPUs that become free first. It takes the group that is complete first.
 		const [first] = groups
 			.map((group) => {

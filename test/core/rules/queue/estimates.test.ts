@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {latestTime} from '../../../../source/core/model/types.js';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
+import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {drain} from '../../../../source/core/operations/pool/drain.js';
 import {estimateWaits} from '../../../../source/core/rules/queue/estimates.js';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
@@ -46,6 +47,23 @@ test('queue estimates use the expiry of reservations and the time limits of jobs
 	// It is unknown when a drain will end.
 	await drain(world, boss, [0], undefined);
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
+});
+
+test('the estimate for a share of a GPU with the maximum number of shares is the end of the first of them', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await changePolicy(world, boss, [
+		{key: 'share', value: 'on'},
+		{key: 'share.max', value: '2'},
+	]);
+	const need = {shareMiB: 8192};
+	for (const durationSeconds of [7200, 3600]) {
+		expect(await reserve(world, {requester: boss, count: 1, need, durationSeconds})).toMatchObject({kind: 'granted'});
+	}
+
+	const tenure = {type: 'manual', durationSeconds: 60} as const;
+	const options = {id: 'a', requester: boss, wanted: {count: 1, need}, tenure, waitSeconds: undefined};
+	await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
+	expect(estimateWaits(await readCurrent(world))).toEqual(new Map([['a', 3600]]));
 });
 
 test('the estimate of a queue entry is a valid time, whatever duration the record contains', async () => {
