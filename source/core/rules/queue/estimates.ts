@@ -50,6 +50,8 @@ type Future = {
 	/** Store time at which the GPU is free for the next queue entry, at the latest. `Infinity` if unknown. */
 	readonly freeAt: number;
 	readonly holders: readonly Occupant[];
+	/** Set if nobody holds the GPU now. */
+	readonly isUnheld?: true | undefined;
 	/** The last of the earlier entries that are expected to get the GPU. */
 	readonly waiter?: Occupant;
 	/** Store time until which the GPU is kept for an earlier entry, even if that entry may get another GPU. */
@@ -123,13 +125,13 @@ const futuresOfAgents = (snapshot: Snapshot): readonly Future[] =>
 function futureOf(record: GpuRecord, snapshot: Snapshot, instance?: EligibleInstance): Future {
 	const {now, drains} = snapshot;
 	const part = {index: record.index, uuid: instance?.uuid};
-	// A waiting request takes a usable GPU at once. So a GPU that is still free is broken or used without a reservation, for an unknown time.
+	// Most waiting requests take a usable GPU at once. So a GPU that is still free is broken or used without a reservation, for an unknown time.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
 	const isSplit = instance === undefined && leases.some(({mig}) => mig !== undefined);
 	if (leases.length === 0 || isSplit) {
-		return {...part, freeAt: Infinity, holders: []};
+		return {...part, freeAt: Infinity, holders: [], ...(leases.length === 0 && {isUnheld: true})};
 	}
 
 	const occupant = (lease: Lease): Occupant => occupantOf(lease, snapshot);
@@ -232,7 +234,11 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			continue;
 		}
 
-		const freeAtOf = (future: Future): number => freeAtFor(entry, future, {now, mostShares});
+		const outageOf = outageFor(entry, gpus, out);
+		// An entry that can be served by several groups takes no GPU before one of the groups is complete, so GPUs can be left for it.
+		const isLeft = ({isUnheld, index, uuid}: Future): boolean =>
+			isUnheld === true && groups.length > 1 && outageOf(index, uuid) === undefined;
+		const freeAtOf = (future: Future): number => (isLeft(future) ? now : freeAtFor(entry, future, {now, mostShares}));
 		// In each group, the entry would take the GPUs that become free first. It takes the group that is complete first.
 		const [first] = groups
 			.map((group) => {
@@ -256,7 +262,6 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			until: until <= latestTime ? until : undefined,
 		};
 		// Lists every GPU of the groups that is not free yet. If the lease of such a GPU ends earlier than assumed, the entry is served earlier.
-		const outageOf = outageFor(entry, gpus, out);
 		const decisive = futures
 			.ofGroup(entry, gpusOf(groups))
 			.filter((future) => freeAtOf(future) > now && outageOf(future.index, future.uuid) === undefined);
@@ -276,8 +281,8 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		// Until the entry is served, all other GPUs that it could get are kept for that entry.
 		const release: Occupant = {...waiter, until: Number.isFinite(served) ? served : undefined};
 		for (const future of futures.ofGroup(entry, gpusOf(groups))) {
-			if (future.freeAt < served) {
-				futures.set({...future, freeAt: served, keptUntil: served, waiter: release});
+			if (future.freeAt < served || (isLeft(future) && now < served)) {
+				futures.set({...future, isUnheld: undefined, freeAt: served, keptUntil: served, waiter: release});
 			}
 		}
 	}

@@ -49,6 +49,31 @@ test('queue estimates use the expiry of reservations and the time limits of jobs
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
 });
 
+test('the estimate for GPUs of the same model counts the free GPUs that are left for the request', async () => {
+	const world = await createTestWorld({gpuCount: 4});
+	await reserve(world, {requester: boss, count: 1, ids: [1], durationSeconds: 3600});
+	await reserve(world, {requester: boss, count: 2, ids: [2, 3], durationSeconds: 28_800});
+	const join = async (id: string, wanted: {count: number; ids?: readonly number[]}, eligible?: readonly number[][]) => {
+		const tenure = {type: 'manual', durationSeconds: 60} as const;
+		const entry = entryFor({id, requester: boss, wanted, tenure, waitSeconds: undefined}, world.host, world.now());
+		await world.store.commit(planJoin({...entry, eligible}, 'box'));
+	};
+
+	await join('pair', {count: 2}, [
+		[0, 1],
+		[2, 3],
+	]);
+	await join('other', {count: 1, ids: [1]});
+	expect(estimateWaits(await readCurrent(world))).toEqual(
+		new Map([
+			['pair', 3600],
+			['other', 3660],
+		]),
+	);
+	await drain(world, boss, [0], undefined);
+	expect(estimateWaits(await readCurrent(world)).get('pair')).toBe(28_800);
+});
+
 test('the estimate for a share of a GPU with the maximum number of shares is the end of the first of them', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await changePolicy(world, boss, [
