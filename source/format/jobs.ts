@@ -61,7 +61,8 @@ export function detailsText(row: JobRow, now: number): string {
 
 		case 'queued': {
 			const again = (row.starts ?? 0) > 0 ? `, for run ${row.starts! + 1}` : '';
-			return row.reason !== undefined && row.starts === undefined
+			// After the first start, the reason is why the last run ended.
+			return row.reason !== undefined && (row.starts ?? 0) === 0
 				? sanitize(row.reason)
 				: `waits for ${requestText(row)}${again}`;
 		}

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {EngineWorld} from '../../core/operations/engine.js';
 import {jobsWithIds, readCurrentJobs, requireOwn} from '../../core/operations/jobs/jobs.js';
 import {watchForLoss} from '../../core/operations/jobs/missed-record.js';
@@ -168,14 +169,17 @@ export const logs: Command = {
 				let isEnding = !input.has('follow');
 				let isEmpty = true;
 				for (let looks = 0; !interruption.signal.aborted; looks++) {
-					for (let bytes = log.read(); bytes.length > 0; bytes = log.read()) {
+					for (let bytes = log.read(); bytes.length > 0 && !interruption.signal.aborted; bytes = log.read()) {
 						isEmpty = false;
 						if (!(await write(bytes))) {
 							return 0;
 						}
+
+						// Lets signals arrive, because a write to a file or a terminal can be finished at once.
+						await nextTurn();
 					}
 
-					if (isEnding) {
+					if (isEnding && !interruption.signal.aborted) {
 						if (isEmpty) {
 							app.remark(`canhazgpu: job ${id} has not written any output`);
 						}

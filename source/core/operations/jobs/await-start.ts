@@ -9,7 +9,7 @@ import {readCurrentJobs} from './jobs.js';
 
 const retryMs = 1000;
 
-/** Interval at which a pending job reads the jobs that it depends on. In an array, each earlier job adds `moreMsForEach`. */
+/** Interval at which a pending job reads the jobs that it depends on. Each of these jobs, or each earlier job of an array, adds `moreMsForEach`. */
 const shortestLookMs = 2000;
 const moreMsForEach = 100;
 const longestLookMs = 20_000;
@@ -50,7 +50,12 @@ function concerningNumbers(job: Job, list: JobList): readonly number[] {
 	return [...new Set([job.number, ...concerning.map(({number}) => number)])];
 }
 
-function lookAgainMs(start: Start, job: Job, now: number): number {
+/** Returns how long to wait before the jobs are read again. `concerning` is how many jobs are read. */
+function lookAgainMs(
+	start: Start,
+	job: Job,
+	{now, concerning}: {readonly now: number; readonly concerning: number},
+): number {
 	switch (start.kind) {
 		case 'at': {
 			return Math.min(longestSleepMs, Math.max(0, (start.time - now) * 1000));
@@ -62,7 +67,7 @@ function lookAgainMs(start: Start, job: Job, now: number): number {
 		}
 
 		default: {
-			return shortestLookMs;
+			return Math.min(longestLookMs, shortestLookMs + concerning * moreMsForEach);
 		}
 	}
 }
@@ -137,7 +142,10 @@ export async function awaitStart(
 			onStart?.(start);
 			// In a long array, the end of one job wakes only the jobs that can start next.
 			isNear = start.kind !== 'in-turn' || start.before <= (job.array?.limit ?? 0) + 1;
-			await wakeSignal.wait(world.clock, lookAgainMs(start, job, list.now) * (0.75 + world.clock.random() / 2), signal);
+			const lookMs = lookAgainMs(start, job, {now: list.now, concerning: numbers?.length ?? 0});
+			// A start time must not be missed.
+			const most = start.kind === 'at' ? 1 : 1.25;
+			await wakeSignal.wait(world.clock, lookMs * (most - world.clock.random() / 2), signal);
 		}
 
 		return undefined;

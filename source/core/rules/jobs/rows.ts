@@ -1,7 +1,7 @@
 /** Jobs as shown to users, no matter whether this program or an engine such as Slurm keeps them. */
 import type {ArrayPlace, Dependency, Job, JobList, JobState} from '../../model/jobs.js';
 import type {InstanceOfGpu, Need} from '../../model/types.js';
-import {maskSecrets} from '../processes/secrets.js';
+import {maskWords} from '../processes/secrets.js';
 import {jobIdOf} from './ids.js';
 import {soundJobs} from './look.js';
 import {isOver, startOf, type Start} from './start.js';
@@ -35,17 +35,20 @@ export type JobRow = {
 
 export const recentSeconds = 86_400;
 
-const wordOf = (word: string): string =>
-	/^[\w%+,\-.\/:=@]+$/v.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+/** Quotes a word as in a shell. In the words of other accounts, `***` stands for a secret and needs no quotes. */
+const wordOf = (word: string, isOwn: boolean): string =>
+	/^[\w%+,\-.\/:=@]+$/v.test(isOwn ? word : word.replaceAll('***', '-'))
+		? word
+		: `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now: number): JobRow {
-	const line = job.command.map((word) => wordOf(word)).join(' ');
 	const isOwn = job.account === account;
+	const words = isOwn ? job.command : maskWords(job.command);
 	return {
 		id: jobIdOf(job),
 		state: job.state,
 		account: job.account,
-		command: isOwn ? line : maskSecrets(line),
+		command: words.map((word) => wordOf(word, isOwn)).join(' '),
 		directory: isOwn ? job.directory : undefined,
 		via: job.via,
 		count: job.count,

@@ -39,3 +39,14 @@ export function maskSecrets(commandLine: string): string {
 
 	return masked.replaceAll(shapes, '***');
 }
+
+const secretFlag = new RegExp(String.raw`^-[\w\-.]*${secretName}$`, 'iv');
+const secretAssignment = new RegExp(String.raw`^[\w+\-.]*${secretName}=`, 'iv');
+
+/** Replaces secrets in the words of a command. Unlike in a command line, the end of a secret with blanks is known. */
+export const maskWords = (words: readonly string[]): readonly string[] =>
+	words.map((word, index) => {
+		const isValue = index > 0 && secretFlag.test(words[index - 1]!) && !word.startsWith('-');
+		const [assignment] = secretAssignment.exec(word) ?? [];
+		return isValue ? '***' : assignment === undefined ? maskSecrets(word) : `${assignment}***`;
+	});

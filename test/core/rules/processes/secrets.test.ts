@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {maskSecrets} from '../../../../source/core/rules/processes/secrets.js';
+import {maskSecrets, maskWords} from '../../../../source/core/rules/processes/secrets.js';
 import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/pool/shared-scan.js';
 import {modelOf, modelOfCommand} from '../../../../source/core/rules/processes/served-model.js';
 import {cpuMsOf} from '../../../_helpers/program/timed.js';
@@ -64,4 +64,33 @@ test('neither a shared scan nor a model name contains a secret of a command line
 	expect(modelOfCommand(line)).toEqual({model: 's3://***@host/model', provider: 's3:'});
 	expect(decodeSharedScan(posted)?.gpus[0]?.processes?.[0]?.commandLine).toContain('--api-key ***');
 	expect(modelOf(processes)).toEqual({provider: 's3:', model: 's3://***@host/model'});
+});
+
+test.each([
+	[
+		['eval.py', '--password', 'correct horse battery', '--n', '1'],
+		['eval.py', '--password', '***', '--n', '1'],
+	],
+	[
+		['eval.py', '--password=S3cret!pass word'],
+		['eval.py', '--password=***'],
+	],
+	[
+		['env', 'DB_PASSWORD=hunter2$', 'true'],
+		['env', 'DB_PASSWORD=***', 'true'],
+	],
+	[
+		['eval.py', '--token', '--n'],
+		['eval.py', '--token', '--n'],
+	],
+	[
+		['git', 'clone', `https://user:${secret}@host/a.git`],
+		['git', 'clone', 'https://***@host/a.git'],
+	],
+	[
+		['sh', '-c', 'echo --max-tokens 512'],
+		['sh', '-c', 'echo --max-tokens 512'],
+	],
+])('maskWords masks the secrets in %j', (words, masked) => {
+	expect(maskWords(words)).toEqual(masked);
 });
