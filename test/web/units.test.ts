@@ -272,6 +272,35 @@ test('simultaneous requests for the same report share one report', async () => {
 	expect(made).toBe(4);
 });
 
+test('after a new event, requests for the report that is being read share the one read that follows', async () => {
+	let event = 0;
+	const finish: Array<() => void> = [];
+	const reports = createReports(
+		async (_question: ReportQuestion) => {
+			const own = finish.length + 1;
+			await new Promise<void>((resolve) => {
+				finish.push(resolve);
+			});
+			return own;
+		},
+		() => 0,
+		() => String(event),
+	);
+	const ask = async () => reports({days: 7, by: 'user'});
+	const first = ask();
+	await eventually(() => finish.length === 1);
+	const others = [ask()];
+	for (event = 1; event < 50; event++) {
+		others.push(ask());
+	}
+
+	finish[0]!();
+	await eventually(() => finish.length === 2);
+	finish[1]!();
+	expect([await first, ...new Set(await Promise.all(others))]).toEqual([1, 1, 2]);
+	expect([await ask(), finish.length]).toEqual([2, 2]);
+});
+
 test('different reports are made one at a time, and their number is limited', async () => {
 	let making = 0;
 	let mostMaking = 0;

@@ -31,22 +31,36 @@ export type Make<Question, Answer> = (question: Question) => Promise<Answer>;
 const rememberMs = 2000;
 const mostAtOnce = 16;
 
+/** A running, waiting or finished read. */
+type Read<Answer> = {
+	readonly answer: Promise<Answer>;
+	/** The newest event when the read began. While the read waits for its turn, it has not begun. */
+	begun?: {readonly event: string | undefined};
+	/** Infinity until the answer is known. */
+	madeMs: number;
+};
+
 /**
-Caches the answers of `make`. Rejects with a CanhazgpuError `busy` if too many questions are being answered.
-@param newestEvent - Returns the id of the newest event. Cached answers from before that event are not used.
+Caches the answers of `make`. For each question, at most one read runs and one waits. Rejects with a CanhazgpuError `busy` if too many questions are
+being answered.
+@param newestEvent - Returns the id of the newest event. Reads that began before that event are not used for new requests.
 */
 export function createReports<Question extends {readonly host?: string}, Answer>(
 	make: Make<Question, Answer>,
 	monotonicMs: () => number,
 	newestEvent: () => string | undefined = () => undefined,
 ): Make<Question, Answer> {
-	const made = new Map<string, {readonly answer: Promise<Answer>; readonly madeMs: number}>();
+	/** The last read of each question. */
+	const reads = new Map<string, Read<Answer>>();
 	/** The last read for each host. Reads for different hosts run in parallel, so that an unresponsive host delays only its own reports. */
 	const last = new Map<string | undefined, Promise<unknown>>();
 
-	async function makeInTurn(question: Question): Promise<Answer> {
+	async function makeInTurn(question: Question, began: () => void): Promise<Answer> {
 		const before = last.get(question.host) ?? Promise.resolve();
-		const own = before.then(async () => make(question));
+		const own = before.then(async () => {
+			began();
+			return make(question);
+		});
 		last.set(
 			question.host,
 			// If the earlier read fails, only its own callers get the error.
@@ -56,35 +70,42 @@ export function createReports<Question extends {readonly host?: string}, Answer>
 	}
 
 	function forgetOld(): void {
-		for (const [key, {madeMs}] of made) {
+		for (const [key, {madeMs}] of reads) {
 			if (monotonicMs() - madeMs >= rememberMs) {
-				made.delete(key);
+				reads.delete(key);
 			}
 		}
 	}
 
 	return async (question) => {
 		forgetOld();
-		const key = JSON.stringify([newestEvent(), question]);
-		const known = made.get(key);
-		if (known !== undefined) {
+		const key = JSON.stringify(question);
+		const known = reads.get(key);
+		if (known !== undefined && (known.begun === undefined || known.begun.event === newestEvent())) {
 			return known.answer;
 		}
 
-		const underWay = made.values().filter(({madeMs}) => madeMs === Infinity);
+		const underWay = reads.values().filter(({madeMs}) => madeMs === Infinity);
 		if (underWay.toArray().length >= mostAtOnce) {
 			throw new CanhazgpuError('busy', 'Too many reports are being created');
 		}
 
-		const started = makeInTurn(question);
-		// An answer that is being computed does not expire.
-		made.set(key, {answer: started, madeMs: Infinity});
+		const read: Read<Answer> = {
+			answer: makeInTurn(question, () => {
+				read.begun = {event: newestEvent()};
+			}),
+			madeMs: Infinity,
+		};
+		reads.set(key, read);
 		try {
-			const answer = await started;
-			made.set(key, {answer: started, madeMs: monotonicMs()});
+			const answer = await read.answer;
+			read.madeMs = monotonicMs();
 			return answer;
 		} catch (error) {
-			made.delete(key);
+			if (reads.get(key) === read) {
+				reads.delete(key);
+			}
+
 			throw error;
 		}
 	};

@@ -1,9 +1,11 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
+import {setTimeout} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {account} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
+import {patienceMs} from '../../_helpers/eventually.js';
 import {playHosts} from '../hosts/_hosts.js';
 import {startWeb} from '../_server.js';
 import {isLong, slowTest} from '../../_helpers/slow.js';
@@ -36,7 +38,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium'
 			['from=2026-02-03&to=2026-02-02', 'to must not be before from'],
 			['to=2026-02-02', 'to works only together with from'],
 			['from=2999-01-01', 'from must not be in the future'],
-			['from=2026-02-03&host=good', 'of this host alone'],
+			['from=2026-02-03&host=good', 'work only for this host'],
 			['format=xls', 'format must be json or csv'],
 		] as const) {
 			const refused = await fetch(new URL(`/api/report?${query}`, web.url));
@@ -129,6 +131,41 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium'
 		}
 
 		expect(page.url()).toContain('#/report');
+		expect(problems).toEqual([]);
+	});
+
+	test('shows a report while events arrive faster than the server answers, with one request at a time', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page, problems} = await openPage(browser, web.url);
+		let underWay = 0;
+		let mostUnderWay = 0;
+		const cancelled: string[] = [];
+		page.on('requestfailed', (request) => {
+			cancelled.push(request.url());
+		});
+		await page.route('**/api/report?**', async (route) => {
+			mostUnderWay = Math.max(mostUnderWay, ++underWay);
+			// Each answer takes longer than the time between two events.
+			await setTimeout(4000);
+			underWay--;
+			await route.continue().catch(() => undefined);
+		});
+		await page.locator('.tabs a[data-view="report"]').click();
+		const row = page.locator('.report-name', {hasText: account}).first();
+		const endMs = Date.now() + patienceMs;
+		for (let count = 0; (await row.count()) === 0; count++) {
+			expect(Date.now()).toBeLessThan(endMs);
+			await box.run(count % 2 === 0 ? 'reserve' : 'release');
+		}
+
+		expect([mostUnderWay, cancelled]).toEqual([1, []]);
+		await page.waitForRequest(/report/v);
+		await page.locator('.tabs a[data-view="jobs"]').click();
+		await expect.poll(() => cancelled.length).toBe(1);
 		expect(problems).toEqual([]);
 	});
 

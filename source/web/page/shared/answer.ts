@@ -1,4 +1,4 @@
-import {useEffect, useState} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import {fetchJson} from '../state/fetch-json.js';
 import {pauseMs} from './question.js';
 
@@ -12,38 +12,66 @@ export type Answer<Value> = {
 type Loaded<Value> = {readonly value?: Value; readonly of?: string; readonly problem?: string};
 
 /**
-Requests an address when `address` or `occasion` changes. Returns the last answer until the next one arrives.
+Requests an address when `address` or `occasion` changes. Returns the last answer until the next one arrives. An occasion during a request causes one
+more request after it, so that frequent occasions never discard an answer.
 @param address - Undefined to request nothing.
 @param what - The subject of error messages, such as `The report`.
 */
 export function useAnswer<Value>(address: string | undefined, what: string, occasion: unknown): Answer<Value> {
 	const [loaded, setLoaded] = useState<Loaded<Value>>({});
+	const request = useRef<() => void>(undefined);
 	useEffect(() => {
 		if (address === undefined) {
 			return;
 		}
 
-		let isGone = false;
+		const gone = new AbortController();
+		let isUnderWay = false;
+		let isWanted = false;
 		const load = async (): Promise<void> => {
 			try {
-				const value = await fetchJson<Value>(address);
-				if (!isGone) {
+				const value = await fetchJson<Value>(address, gone.signal);
+				if (!gone.signal.aborted) {
 					setLoaded({value, of: address});
 				}
 			} catch (error) {
 				const problem = `${what} is unavailable: ${error instanceof Error ? error.message : String(error)}`;
-				setLoaded((known) => (isGone ? known : {...known, problem}));
+				setLoaded((known) => (gone.signal.aborted ? known : {...known, problem}));
 			}
 		};
 
-		// Waits, because the address changes often while a slider is moved.
-		const timer = setTimeout(() => {
-			void load();
-		}, pauseMs);
-		return () => {
-			isGone = true;
-			clearTimeout(timer);
+		const loadWhileWanted = async (): Promise<void> => {
+			isUnderWay = true;
+			while (isWanted) {
+				// Waits, because the address changes often while a slider is moved.
+				await new Promise((resolve) => {
+					setTimeout(resolve, pauseMs);
+				});
+				if (gone.signal.aborted) {
+					return;
+				}
+
+				isWanted = false;
+				await load();
+			}
+
+			isUnderWay = false;
 		};
+
+		request.current = () => {
+			isWanted = true;
+			if (!isUnderWay) {
+				void loadWhileWanted();
+			}
+		};
+
+		return () => {
+			request.current = undefined;
+			gone.abort();
+		};
+	}, [address]);
+	useEffect(() => {
+		request.current?.();
 	}, [address, occasion]);
 	return {value: loaded.value, problem: loaded.problem, isOld: loaded.of !== address};
 }
