@@ -2,7 +2,13 @@
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
-import type {GpuProcess, GpuReading, ProviderName, QueueEntry} from '../../core/model/types.js';
+import {
+	latestTime,
+	type GpuProcess,
+	type GpuReading,
+	type ProviderName,
+	type QueueEntry,
+} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
 import {reclaimTimeOf} from '../../format/idle-text.js';
 import {needJson} from '../../format/json/need-json.js';
@@ -24,8 +30,9 @@ const nanosecondsPerSecond = 1e9;
 const time = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(Math.floor(seconds));
 
+/** Returns the time that was `seconds` before `now`, or undefined if that time is too early for a date. */
 const ago = (seconds: number | undefined, now: number): string | undefined =>
-	seconds === undefined ? undefined : time(now - seconds);
+	seconds === undefined || seconds - now > latestTime ? undefined : time(now - seconds);
 
 /** Returns the sanitized text, or undefined if it has no visible character. */
 const text = (words: string | undefined): string | undefined => {

@@ -116,6 +116,7 @@ test.each([
 	['a process without a pid', withGpu({processes: [{}]})],
 	['a health problem without a kind', withGpu({health: [{words: 'x'}]})],
 	['a negative idle time', withScan({idle: [{lease: 'a', index: 0, seconds: -5}]})],
+	['an idle time of more than a hundred years', withScan({idle: [{lease: 'a', index: 0, seconds: 1e300}]})],
 	['a process whose start is not a valid date', withGpu({processes: [{pid: 1, startTime: 1e13}]})],
 	['an idle time whose end is not a valid date', withScan({idle: [{lease: 'a', index: 0, seconds: 5, until: 1e13}]})],
 	['1e999', goodText.replace('"powerWatts":540.5', '"powerWatts":1e999')],

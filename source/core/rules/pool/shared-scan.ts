@@ -11,6 +11,7 @@ import {
 	type Observation,
 } from '../../model/types.js';
 import {healthKinds, mostGpus, providerNames} from '../../model/observation.js';
+import {longestSeconds} from '../leases/durations.js';
 import {maskSecrets} from '../processes/secrets.js';
 
 /** The shared part of a complete scan. The store adds its own time. */
@@ -46,6 +47,7 @@ const onlyTrue = valueThat((value): value is true => value === true);
 const degrees = valueThat(isNumber);
 const quantity = valueThat((value): value is number => isNumber(value) && value >= 0);
 const time = valueThat((value): value is number => isNumber(value) && value >= 0 && value <= latestTime);
+const duration = valueThat((value): value is number => isNumber(value) && value >= 0 && value <= longestSeconds);
 const whole = valueThat((value): value is number => Number.isSafeInteger(value) && (value as number) >= 0);
 const list = valueThat((value): value is readonly unknown[] => Array.isArray(value));
 const object = valueThat(isObject);
@@ -164,7 +166,7 @@ const scan = objectOf<SharedScan>(
 		]),
 		warnings: listOf(text),
 		idle: listOf(
-			objectOf<IdleSpan>({lease: text, index: whole, uuid: text, seconds: quantity, until: time}, [
+			objectOf<IdleSpan>({lease: text, index: whole, uuid: text, seconds: duration, until: time}, [
 				'lease',
 				'index',
 				'seconds',
