@@ -11,10 +11,11 @@ import {isLoopback} from '../../source/commands/web.js';
 import type {AuditEntry} from '../../source/core/model/types.js';
 import {createNextRead, startLiveView, type LiveView} from '../../source/core/live/live-view.js';
 import type {RemoteHosts} from '../../source/web/api/hosts.js';
+import {jobsJson} from '../../source/web/api/jobs-json.js';
 import {createEncoder} from '../../source/web/api/live-json.js';
 import {createReports, type ReportQuestion} from '../../source/web/api/reports.js';
 import {createStreams} from '../../source/web/server/stream.js';
-import {waitersJson} from '../../source/web/api/status-json.js';
+import {contextOf, gpuJson, waitersJson} from '../../source/web/api/status-json.js';
 import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
@@ -391,6 +392,50 @@ test('jobs show the full command, only the program name or nothing, depending on
 		'python',
 		'',
 	]);
+});
+
+test.each(['Command not found: "/opt/secret/train"', '"/opt/secret/train" is not executable'])(
+	'a reason that quotes the command is shown only with web.commands: full: %s',
+	(reason) => {
+		const ended = {command: ['/opt/secret/train', '--lr', '1'], state: 'failed', reason, endTime: 0} as const;
+		const rows = jobRows(listOf(job(1, ended)), {account: undefined, isAll: true});
+		expect(jobsJson({rows, now: 0}, 'full')).toMatchObject([{reason, details: reason}]);
+		for (const commands of ['short', 'none'] as const) {
+			const [shown] = jobsJson({rows, now: 0}, commands);
+			expect(shown).toMatchObject({
+				reason: 'the command could not be started',
+				details: 'the command could not be started',
+			});
+			expect(JSON.stringify(shown)).not.toContain('secret');
+		}
+	},
+);
+
+test('another reason of a job is shown with every value of web.commands', () => {
+	const reason = 'it was stopped before its command started';
+	const rows = jobRows(listOf(job(1, {state: 'failed', reason, endTime: 0})), {account: undefined, isAll: true});
+	expect(jobsJson({rows, now: 0}, 'none')).toMatchObject([{reason}]);
+});
+
+test('the processes that a job left behind lose their command lines as other processes do', async () => {
+	const {liveView} = await livePicture();
+	const left = {
+		account: 'alice',
+		leaseId: undefined,
+		endedAt: 0,
+		processes: [{pid: 7, name: 'python', commandLine: 'python secret.py'}],
+	};
+	const row = {...liveView.current().rows[0]!, left};
+	expect(rowWith(row, 'full').left).toEqual(left);
+	expect(rowWith(row, 'short').left?.processes).toEqual([{pid: 7, name: 'python'}]);
+	expect(rowWith(row, 'none').left?.processes).toEqual([{pid: 7}]);
+});
+
+test('an idle time that reaches back before any date leaves out idle_since', async () => {
+	const {liveView} = await livePicture();
+	const state = liveView.current();
+	const gpu = gpuJson({...state.rows[0]!, idleSeconds: 1e300}, contextOf(state, 'full'));
+	expect(gpu).toMatchObject({gpu_id: 0, idle_since: undefined});
 });
 
 test('the model that a process serves is shown only with web.commands: full', async () => {

@@ -17,13 +17,27 @@ const cut = <Cut extends Process>(processes: readonly Cut[], commands: ShownComm
 export const rowWith = (row: StatusRow, commands: ShownCommands): StatusRow =>
 	commands === 'full'
 		? row
-		: // The model was read from a command line.
-			{...row, model: undefined, processes: cut(row.processes, commands), squatters: cut(row.squatters, commands)};
+		: {
+				...row,
+				// The model was read from a command line.
+				model: undefined,
+				processes: cut(row.processes, commands),
+				squatters: cut(row.squatters, commands),
+				left: row.left && {...row.left, processes: cut(row.left.processes, commands)},
+			};
+
+/** Replaces a reason that contains quotation marks, because errors quote the command that they are about. */
+const reasonWith = (reason: string | undefined): string | undefined =>
+	reason?.includes('"') === true ? 'the command could not be started' : reason;
 
 export const jobWith = (job: JobRow, commands: ShownCommands): JobRow =>
 	commands === 'full'
 		? job
-		: {...job, command: commands === 'short' ? (job.command.split(' ', 1)[0]!.split('/').at(-1) ?? '') : ''};
+		: {
+				...job,
+				command: commands === 'short' ? (job.command.split(' ', 1)[0]!.split('/').at(-1) ?? '') : '',
+				reason: reasonWith(job.reason),
+			};
 
 export const remoteWith = (gpu: RemoteGpu, commands: ShownCommands): RemoteGpu =>
 	commands === 'full'
