@@ -171,6 +171,35 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await page.getByRole('button', {name: 'Reserve GPU 1'}).waitFor({state: 'detached'});
 	});
 
+	slowTest(
+		'says that the outcome is unknown if the server does not answer, even after the dialog is closed',
+		async () => {
+			const own = await freshEmbeddedBox(1);
+			const directory = createRuntimeDirectory();
+			onTestFinished(directory.remove);
+			const server = await startMine(own, directory.directory);
+			onTestFinished(async () => {
+				await server.end('SIGKILL');
+			});
+			const near = await startTunnel(server.socketPath);
+			onTestFinished(near.close);
+			const {page, problems} = await openPage(browser, `${near.url}#token=${server.linkToken}`);
+			await page.route('**/api/act/reserve', () => undefined);
+			const send = async () => {
+				await page.getByRole('button', {name: 'Reserve any GPUs'}).click();
+				await page.keyboard.press('Enter');
+				await dialogOf(page).getByRole('button', {name: 'Sending…'}).waitFor();
+			};
+
+			await send();
+			await page.keyboard.press('Escape');
+			await doneOf(page).getByText('There was no answer yet, so the outcome is unknown. Check the GPUs').waitFor();
+			await send();
+			await dialogOf(page).getByRole('alert').getByText('There was no answer, so the outcome is unknown').waitFor();
+			expect(problems).toEqual([]);
+		},
+	);
+
 	slowTest('shows the command that is equivalent to the reservation dialog', async () => {
 		const own = await freshEmbeddedBox(4);
 		const scenario = path.join(own.home, 'scenario.yaml');

@@ -26,6 +26,8 @@ const otherServerText = 'The server has stopped, so the outcome is unknown. Chec
 const unsureText =
 	'There was no answer, so the outcome is unknown. It is safe to try again, because the action is done only once. Or check the GPUs first.';
 
+const unansweredText = 'There was no answer yet, so the outcome is unknown. Check the GPUs and the queue.';
+
 type FieldProps = {
 	readonly field: Question['fields'][number];
 	readonly value: string;
@@ -58,7 +60,7 @@ function FieldInput({field: {name, kind, hint, most}, value, isDisabled, change}
 type DialogProps = {
 	readonly question: Question;
 	readonly ask: (question: Question) => void;
-	/** Called when the dialog is closed. `done` is undefined if the user cancelled. */
+	/** Called when the dialog is closed. `done` has the outcome to show. It is undefined if the user cancelled. */
 	readonly close: (done?: Done) => void;
 };
 
@@ -102,6 +104,11 @@ export function Dialog({question, ask, close}: DialogProps) {
 		}
 	}
 
+	function leave(): void {
+		// The server may still carry out a request that has no answer.
+		close(attempt.current === undefined ? undefined : {words: unansweredText});
+	}
+
 	async function send(): Promise<void> {
 		const wasUnsure = attempt.current !== undefined;
 		attempt.current ??= crypto.randomUUID();
@@ -114,9 +121,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 			ref={element}
 			class="act-dialog"
 			aria-labelledby={`${id}-title`}
-			onClose={() => {
-				close();
-			}}
+			onClose={leave}
 			onKeyDown={(event) => {
 				// Escape must close only the dialog, and nothing behind it.
 				event.stopPropagation();
@@ -163,13 +168,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 					{status.kind === 'unsure' && <p class="act-problem">{unsureText}</p>}
 				</div>
 				<div class="act-buttons">
-					<button
-						type="button"
-						class="act-button"
-						onClick={() => {
-							close();
-						}}
-					>
+					<button type="button" class="act-button" onClick={leave}>
 						{status.kind === 'unsure' ? 'Close' : (question.dismiss ?? 'Cancel')}
 					</button>
 					{status.kind === 'failed' && status.isUnavailable && question.otherwise !== undefined && (

@@ -49,6 +49,9 @@ export type Answer =
 
 type ServerWords = {readonly error?: string; readonly hint?: string; readonly code?: string};
 
+/** Time limit in ms for an answer. */
+const patienceMs = 20_000;
+
 const post = async (path: string, body: unknown, token?: string): Promise<Response> =>
 	fetch(path, {
 		method: 'POST',
@@ -60,6 +63,7 @@ const post = async (path: string, body: unknown, token?: string): Promise<Respon
 		credentials: 'omit',
 		cache: 'no-store',
 		redirect: 'error',
+		signal: AbortSignal.timeout(patienceMs),
 	});
 
 const wordsOf = ({error, hint}: ServerWords): string =>
