@@ -1,4 +1,9 @@
-import {expect, onTestFinished, test} from 'vitest';
+import {createServer, Server} from 'node:http';
+import {Hono} from 'hono';
+import {expect, onTestFinished, test, vi} from 'vitest';
+import {listenAtSocket} from '../../source/web/server/socket.js';
+import {startServer} from '../../source/web/server/server.js';
+import type {Bindings} from '../../source/web/server/guard.js';
 import {createBox, withoutRedis} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../_helpers/program/processes.js';
@@ -21,6 +26,33 @@ test('web on a port that is in use exits with an error and a hint', async () => 
 		exitCode: 1,
 		stdout: '',
 		stderr: `Error: Port ${web.port} of 127.0.0.1 is in use by another program\nChoose another with --port 8081, or let the system pick a free port with --port 0\n`,
+	});
+});
+
+test.each([
+	['EINVAL', 'fe80::1 is not an address of this machine'],
+	['EAFNOSUPPORT', 'fe80::1 is not an address of this machine'],
+	['EAI_AGAIN', 'fe80::1 is not a host name that this machine knows'],
+	['EMFILE', 'The dashboard cannot listen at port 80 of fe80::1: listen EMFILE'],
+])('startServer reports %s of the system as an error for the user', async (code, message) => {
+	const listen = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+		setImmediate(() => {
+			this.emit('error', Object.assign(new Error(`listen ${code}`), {code, errno: -1}));
+		});
+		return this;
+	});
+	onTestFinished(() => {
+		listen.mockRestore();
+	});
+	const starting = startServer({host: 'fe80::1', port: 80}, Promise.resolve(new Hono<Bindings>()));
+	await expect(starting).rejects.toMatchObject({name: 'CanhazgpuError', code: 'failed', message});
+});
+
+test('listenAtSocket names the socket and the problem if it cannot create the socket', async () => {
+	await expect(listenAtSocket(createServer(), '/nowhere/web.sock')).rejects.toMatchObject({
+		code: 'failed',
+		message: 'The socket /nowhere/web.sock cannot be created: permission denied',
+		hint: expect.stringContaining('XDG_RUNTIME_DIR') as string,
 	});
 });
 

@@ -3,7 +3,7 @@ import {createServer, type Server, type ServerOptions} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
-import {CanhazgpuError, codeOf} from '../../errors.js';
+import {CanhazgpuError} from '../../errors.js';
 import {callersOf} from './callers.js';
 import type {Bindings} from './guard.js';
 import {listenAtSocket} from './socket.js';
@@ -27,7 +27,17 @@ type WebServer = {
 	readonly close: () => Promise<void>;
 };
 
-const listenFailures: Readonly<Record<string, (host: string, port: number) => CanhazgpuError>> = {
+type ListenFailure = (host: string, port: number) => CanhazgpuError;
+
+const addressHint = 'Leave out --host, or use 0.0.0.0 for all of its addresses';
+
+const notOwnAddress: ListenFailure = (host) =>
+	new CanhazgpuError('failed', `${host} is not an address of this machine`, {hint: addressHint});
+
+const unknownName: ListenFailure = (host) =>
+	new CanhazgpuError('failed', `${host} is not a host name that this machine knows`, {hint: addressHint});
+
+const listenFailures: Readonly<Record<string, ListenFailure>> = {
 	EADDRINUSE: (host, port) =>
 		new CanhazgpuError('failed', `Port ${port} of ${host} is in use by another program`, {
 			hint: 'Choose another with --port 8081, or let the system pick a free port with --port 0',
@@ -36,23 +46,35 @@ const listenFailures: Readonly<Record<string, (host: string, port: number) => Ca
 		new CanhazgpuError('failed', `This account is not allowed to use port ${port}`, {
 			hint: 'Ports below 1024 are for root: canhazgpu web --port 8080',
 		}),
-	EADDRNOTAVAIL: (host) =>
-		new CanhazgpuError('failed', `${host} is not an address of this machine`, {
-			hint: 'Leave out --host, or use 0.0.0.0 for all of its addresses',
-		}),
-	ENOTFOUND: (host) =>
-		new CanhazgpuError('failed', `${host} is not a host name that this machine knows`, {
-			hint: 'Leave out --host, or use 0.0.0.0 for all of its addresses',
-		}),
+	EADDRNOTAVAIL: notOwnAddress,
+	// A link-local address without its interface, such as fe80::1.
+	EINVAL: notOwnAddress,
+	// An IPv6 address on a machine without IPv6.
+	EAFNOSUPPORT: notOwnAddress,
+	ENOTFOUND: unknownName,
+	EAI_AGAIN: unknownName,
 };
+
+/** Returns the error for a failed `listen`. An error that does not come from the system is a bug and stays as it is. */
+function listenFailure(error: unknown, host: string, port: number): unknown {
+	const {code = '', errno, message} = error as NodeJS.ErrnoException;
+	if (Object.hasOwn(listenFailures, code)) {
+		return listenFailures[code]!(host, port);
+	}
+
+	return errno === undefined
+		? error
+		: new CanhazgpuError('failed', `The dashboard cannot listen at port ${port} of ${host}: ${message}`, {
+				cause: error,
+			});
+}
 
 async function listen(server: Server, host: string, port: number): Promise<void> {
 	try {
 		server.listen(port, host);
 		await once(server, 'listening');
 	} catch (error) {
-		const code = codeOf(error) ?? '';
-		throw Object.hasOwn(listenFailures, code) ? listenFailures[code]!(host, port) : error;
+		throw listenFailure(error, host, port);
 	}
 }
 

@@ -6,7 +6,7 @@ import {connect} from 'node:net';
 import {dirname} from 'node:path';
 import process from 'node:process';
 import {json} from 'node:stream/consumers';
-import {CanhazgpuError, codeOf} from '../../errors.js';
+import {CanhazgpuError, codeOf, fileProblemOf} from '../../errors.js';
 
 /** The longest path of a socket. Linux allows 107 bytes, but the socket first has a temporary name, which is longer. */
 const longestPathBytes = 100;
@@ -96,10 +96,19 @@ async function takeName(made: string, file: string): Promise<void> {
 	}
 }
 
+/** Returns the error for a socket that could not be created. An error that is already for the user, or no error of the system, stays as it is. */
+const socketFailure = (error: unknown, path: string): unknown =>
+	error instanceof CanhazgpuError || codeOf(error) === undefined
+		? error
+		: new CanhazgpuError('failed', `The socket ${path} cannot be created: ${fileProblemOf(error)}`, {
+				hint: 'Set XDG_RUNTIME_DIR to another directory in which this account can create files.',
+				cause: error,
+			});
+
 /**
 Listens on a socket with mode 0600, in a directory of mode 0700. Replaces the socket of a server that has ended.
 @returns A function that removes the socket. Called when the server is closed.
-@throws CanhazgpuError `failed` if a server already listens on the path, or if the path is too long.
+@throws CanhazgpuError `failed` if a server already listens on the path, the path is too long, or the socket cannot be created.
 */
 export async function listenAtSocket(server: Server, path: string): Promise<() => void> {
 	if (Buffer.byteLength(path) > longestPathBytes) {
@@ -109,10 +118,10 @@ export async function listenAtSocket(server: Server, path: string): Promise<() =
 	}
 
 	const made = `${dirname(path)}/.${process.pid}`;
-	rmSync(made, {force: true});
-	server.listen(made);
-	await once(server, 'listening');
 	try {
+		rmSync(made, {force: true});
+		server.listen(made);
+		await once(server, 'listening');
 		chmodSync(made, 0o600);
 		const {ino} = lstatSync(made);
 		await takeName(made, path);
@@ -123,7 +132,7 @@ export async function listenAtSocket(server: Server, path: string): Promise<() =
 		};
 	} catch (error) {
 		server.close();
-		throw error;
+		throw socketFailure(error, path);
 	} finally {
 		// Removes the temporary name, because the socket now has its final name.
 		rmSync(made, {force: true});
