@@ -20,6 +20,7 @@ import {createMetrics} from './api/metrics.js';
 import {occupancyJson} from './api/occupancy-json.js';
 import {createReports, fromCommandReport, type ReportQuestion} from './api/reports.js';
 import {openLocalPool, type OpenPool} from './pool.js';
+import {hostnameOf} from './server/guard.js';
 import {createRoutes, type HoursQuestion} from './server/routes.js';
 import {startServer} from './server/server.js';
 import {createStreams} from './server/stream.js';
@@ -86,7 +87,8 @@ const namesOf = ({address, hostname, allowedHosts}: WebOptions): ReadonlySet<str
 			: loopbackNames
 		)
 			.filter((name) => !anyAddress.has(name))
-			.map((name) => name.toLowerCase()),
+			// An IPv6 address without brackets is not valid in a Host header.
+			.map((name) => hostnameOf(name) ?? name.toLowerCase()),
 	);
 
 export async function runWeb(options: WebOptions): Promise<void> {

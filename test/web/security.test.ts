@@ -15,7 +15,9 @@ let web: Web;
 
 beforeAll(async () => {
 	box = await createEmbeddedBox(2);
-	web = await startWeb(box, [], {CANHAZGPU_WEB_ALLOWED_HOSTS: 'gpus.example.org'});
+	web = await startWeb(box, [], {
+		CANHAZGPU_WEB_ALLOWED_HOSTS: 'gpus.example.org,Proxied.example.org:8443,dotted.example.org.',
+	});
 });
 
 afterAll(async () => {
@@ -35,6 +37,8 @@ test('the server answers only requests for its own host names, as a protection a
 		'[::1]:80',
 		hostname(),
 		'gpus.example.org',
+		'proxied.example.org:8443',
+		'dotted.example.org',
 		'localhost.',
 	]) {
 		expect([ours, await statusFor(ours)]).toEqual([ours, 200]);
