@@ -153,6 +153,12 @@ export function personOf(user: string): Person {
 export const placeText = ({node, node_gpu_id: index}: Gpu): string | undefined =>
 	node === undefined ? undefined : `GPU ${index} of ${node}`;
 
+type Holder = {readonly user: string; readonly actual_user?: string | undefined};
+
+/** Returns the account, and the label if there is one: `account (label)`. */
+export const holderName = ({user, actual_user: account}: Holder): string =>
+	account === undefined ? user : `${account} (${user})`;
+
 type Noted = {readonly note?: string | undefined; readonly via?: string | undefined};
 
 export const noteWords = ({note, via}: Noted): string | undefined =>

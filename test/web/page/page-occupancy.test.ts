@@ -4,6 +4,7 @@ import {isLong, slowTest} from '../../_helpers/slow.js';
 import {schemas} from '../../../source/help/schema/index.js';
 import {coveredPart, lanesOf, roomOf} from '../../../source/web/page/occupancy/geometry.js';
 import {swatchesOf} from '../../../source/web/page/occupancy/swatch.js';
+import {account} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {ask, askJson, startWeb} from '../_server.js';
 import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
@@ -169,30 +170,39 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the occupancy chart in 
 		for (const [query, words] of [
 			['hours=0', 'hours must be a whole number from 1 to 168'],
 			['hours=9999', 'hours must be a whole number from 1 to 168'],
-			['host=elsewhere', 'host must be this one'],
+			['host=elsewhere', 'host must be this host'],
 		] as const) {
 			const {status, body} = await ask(web.port, `/api/occupancy?${query}`);
 			expect([status, body]).toEqual([400, expect.stringContaining(words)]);
 		}
 
-		const {page, problems} = await openPage(browser, `${web.url}#/occupancy?hours=24&user=zoe`, {
-			isMotionReduced: true,
-		});
+		const {page, problems} = await openPage(
+			browser,
+			`${web.url}#/occupancy?hours=24&user=${encodeURIComponent(`${account} (zoe)`)}`,
+			{
+				isMotionReduced: true,
+			},
+		);
 		const track = page.getByRole('img', {
-			name: /^GPU 1: zoe \d+s; held for 0 % of the time(?:; mean use in the last day: \d+ %)?$/v,
+			name: new RegExp(
+				String.raw`^GPU 1: ${account} \(zoe\) \d+s; held for 0 % of the time(?:; mean use in the last day: \d+ %)?$`,
+				'v',
+			),
 		});
 		await track.waitFor();
 		// The past and the remaining reserved time.
 		expect(await track.locator('.span').count()).toBe(2);
-		expect(await track.locator('.span').first().getAttribute('title')).toMatch(/^zoe · .* – now · reservation · <b>/v);
+		expect(await track.locator('.span').first().getAttribute('title')).toMatch(
+			new RegExp(String.raw`^${account} \(zoe\) · .* – now · reservation · <b>`, 'v'),
+		);
 		const first = page.locator('.occupancy-row').first();
 		expect(await first.locator('.span[data-dim]').count()).toBe(1);
-		await page.getByRole('button', {name: /^zoe/v, pressed: true}).click();
+		await page.getByRole('button', {name: `${account} (zoe)`, pressed: true}).click();
 		await expect.poll(async () => first.locator('.span[data-dim]').count()).toBe(0);
 		await page.getByRole('button', {name: 'Week'}).click();
 		await expect.poll(() => page.url()).toMatch(/#\/occupancy\?hours=168$/v);
 		await box.run(['reserve', '--gpu-ids', '2', '--user', 'yann']);
-		await page.getByRole('img', {name: /^GPU 2: yann/v}).waitFor();
+		await page.getByRole('img', {name: `GPU 2: ${account} (yann)`}).waitFor();
 		await expectFits(page, 'occupancy');
 		await page.emulateMedia({forcedColors: 'active'});
 		const ground = "getComputedStyle(document.querySelector('.occupancy-track .span')).backgroundColor";

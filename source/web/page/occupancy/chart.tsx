@@ -1,6 +1,6 @@
 import type {OccupancyJson} from '../../api/occupancy-json.js';
 import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
-import {personOf, counted, dateText, duration, timeOfDay} from '../text.js';
+import {personOf, counted, dateText, duration, holderName, timeOfDay} from '../text.js';
 import {coveredPart, lanesOf, marksOf, roomOf, curveOf, type Span} from './geometry.js';
 import {swatchesOf, swatchStyle, type Swatch} from './swatch.js';
 
@@ -22,7 +22,7 @@ export function windowOf({since, until}: OccupancyJson): Span & {readonly nowMs:
 }
 
 function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): readonly Bar[] {
-	const {user} = held;
+	const user = holderName(held);
 	const past: Bar = {
 		user,
 		held,
@@ -40,8 +40,8 @@ function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): rea
 	return endMs > nowMs ? [past, planned] : [past];
 }
 
-function titleOf({held, fromMs, toMs, isPlanned}: Bar): string {
-	const {user, note, lease_count: count, memory_mb: memory, reservation_type: type, ends_by: end} = held;
+function titleOf({user, held, fromMs, toMs, isPlanned}: Bar): string {
+	const {note, lease_count: count, memory_mb: memory, reservation_type: type, ends_by: end} = held;
 	return [
 		count > 1 ? `${counted(count, 'short reservation')}, most of them by ${user}` : user,
 		isPlanned ? 'reserved' : duration(toMs - fromMs),
@@ -143,7 +143,7 @@ export function OccupancyChart({occupancy, use, hours, chosen}: ChartProps) {
 		occupancy.spans.flatMap((held) => barsOf(held, window)),
 		({held}) => held.gpu_id,
 	);
-	const swatches = swatchesOf(occupancy.spans.map(({user}) => user));
+	const swatches = swatchesOf(occupancy.spans.map((held) => holderName(held)));
 	const isDay = hours <= 24;
 	const leftOf = (ms: number): string =>
 		`${(((ms - window.fromMs) / (window.toMs - window.fromMs)) * 100).toFixed(3)}%`;

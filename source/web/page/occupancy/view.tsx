@@ -5,7 +5,7 @@ import {useAnswer} from '../shared/answer.js';
 import {Chips} from '../shared/chips.js';
 import {useQuestion} from '../shared/question.js';
 import type {ViewProps} from '../slots.js';
-import {duration} from '../text.js';
+import {duration, holderName} from '../text.js';
 import {OccupancyChart} from './chart.js';
 import {swatchesOf, swatchStyle} from './swatch.js';
 
@@ -35,7 +35,7 @@ type PeopleProps = {
 
 /** Lists people by their GPU time, most first. A click on a person highlights that person's bars. */
 function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
-	const people = [...Map.groupBy(spans, ({user}) => user)]
+	const people = [...Map.groupBy(spans, (held) => holderName(held))]
 		.map(([user, own]) => ({
 			user,
 			ms: own.reduce((sum, held) => sum + Date.parse(held.end_time) - Date.parse(held.start_time), 0),

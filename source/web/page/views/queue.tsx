@@ -3,7 +3,7 @@ import type {About, Waiter} from '../fields.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
 import {Bar, PersonName} from '../widgets.js';
-import {counted, duration, noteWords, sinceText, soonText, unknown as unknownValue} from '../text.js';
+import {counted, duration, holderName, noteWords, sinceText, soonText, unknown as unknownValue} from '../text.js';
 
 const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count: held, wants}: Waiter): string => {
 	const need = wants === undefined ? '' : ` ${wants}`;
@@ -49,7 +49,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 		<span class="position">{waiter.position}</span>
 		<span>
 			<span class="who">
-				<PersonName user={waiter.actual_user === undefined ? waiter.user : `${waiter.actual_user} (${waiter.user})`} />
+				<PersonName user={holderName(waiter)} />
 				<span class="wants">{wantedText(waiter)}</span>
 			</span>
 			<Bar percent={(waiter.allocated_count / Math.max(1, waiter.requested_count)) * 100} />
