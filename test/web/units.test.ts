@@ -431,6 +431,13 @@ test('the processes that a job left behind lose their command lines as other pro
 	expect(rowWith(row, 'none').left?.processes).toEqual([{pid: 7}]);
 });
 
+test('unreserved_users includes processes of unknown accounts', async () => {
+	const {liveView} = await livePicture();
+	const state = liveView.current();
+	const row = {...state.rows[0]!, state: 'unreserved', unreservedUsers: ['bob'], processes: [{pid: 1}]} as const;
+	expect(gpuJson(row, contextOf(state, 'full'))).toMatchObject({unreserved_users: ['bob', 'unknown']});
+});
+
 test('an idle time that reaches back before any date leaves out idle_since', async () => {
 	const {liveView} = await livePicture();
 	const state = liveView.current();

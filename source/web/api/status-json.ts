@@ -16,7 +16,7 @@ import {reasonJson} from '../../format/tables/queue-table.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {needWordsOf} from '../../format/queue/waiting-progress.js';
 import {modelName, partsJson} from '../../format/json/status-json.js';
-import {unreservedText, userText, validationText} from '../../format/status-labels.js';
+import {unreservedNames, unreservedText, userText, validationText} from '../../format/status-labels.js';
 import {isOver, shareOwner} from '../../format/shares.js';
 import {shownVia} from '../../format/text/note.js';
 import {stateText} from '../../format/states.js';
@@ -133,7 +133,7 @@ const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	parked_since: time(row.parked?.since),
 	keep_until: time(row.keepUntil),
 	validation_info: text(validationText(row)),
-	unreserved_users: list(row.unreservedUsers),
+	unreserved_users: list(unreservedNames(row)),
 	process_info: unreservedText(row),
 	error: text(row.problem),
 	health: list(row.health.map(({words}) => words)),
