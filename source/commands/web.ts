@@ -8,6 +8,7 @@ import {readRecentJobs} from './jobs/list-jobs.js';
 import {keepReminding} from './shared/reminding.js';
 import {keepHeapSmall} from './shared/small-heap.js';
 import {reportBy, seriesBy} from './report.js';
+import {withoutNotices} from './shared/without-notices.js';
 import {checkMine, openMine} from './web-mine.js';
 
 /** Whether only this machine can reach the address. Names such as `localhost.example` can point anywhere. */
@@ -47,9 +48,10 @@ export const web: Command = {
 	notes: [
 		'With --mine, --port is a port of your own computer. The dashboard works until you press Ctrl-C. See canhazgpu help web.',
 	],
-	async run(app, input) {
+	async run(openedApp, input) {
 		const isMine = input.has('mine');
 		const isDemo = input.has('demo');
+		const app = isDemo ? withoutNotices(openedApp) : openedApp;
 		if (isMine) {
 			checkMine(input);
 		}

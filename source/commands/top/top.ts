@@ -8,6 +8,7 @@ import {checkScanInterval} from '../../format/monitor-settings.js';
 import {remindOfGrant} from '../shared/acquire.js';
 import {keepReminding} from '../shared/reminding.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
+import {withoutNotices} from '../shared/without-notices.js';
 import {readRecentJobs} from '../jobs/list-jobs.js';
 import {createHostsPort} from './hosts-port.js';
 import {createHostOutputs} from './hosts.js';
@@ -65,7 +66,8 @@ export const top: Command = {
 		ascii: {summary: 'use only ASCII characters'},
 		once: {summary: 'print the status once and exit'},
 	},
-	async run(app, input) {
+	async run(openedApp, input) {
+		const app = input.has('demo') ? withoutNotices(openedApp) : openedApp;
 		const scanIntervalSeconds = input.config.get('top.interval')!;
 		checkScanInterval(scanIntervalSeconds, '--interval');
 
