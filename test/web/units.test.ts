@@ -411,6 +411,18 @@ test.each(['Command not found: "/opt/secret/train"', '"/opt/secret/train" is not
 	},
 );
 
+test('the event of a job that could not be started quotes its command only with web.commands: full', async () => {
+	const {liveView} = await livePicture();
+	const reason = 'Command not found: "/opt/secret/train"';
+	const ended = {id: '1', time: 0, kind: 'finished', account: 'alice', gpus: [], jobId: '7', value: 'failed', reason};
+	const state = {...liveView.current(), events: [ended as AuditEntry]};
+	for (const commands of ['full', 'short', 'none'] as const) {
+		const message = createEncoder(state, about, commands).whole(0);
+		expect([commands, message.includes('secret')]).toEqual([commands, commands === 'full']);
+		expect([commands, message.includes('the command could not be started')]).toEqual([commands, commands !== 'full']);
+	}
+});
+
 test('another reason of a job is shown with every value of web.commands', () => {
 	const reason = 'it was stopped before its command started';
 	const rows = jobRows(listOf(job(1, {state: 'failed', reason, endTime: 0})), {account: undefined, isAll: true});

@@ -1,4 +1,5 @@
 /** Shortens or removes the command lines in the answers of the API. Secrets are masked in any case. */
+import type {AuditEntry} from '../../core/model/types.js';
 import type {JobRow} from '../../core/rules/jobs/rows.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
@@ -38,6 +39,9 @@ export const jobWith = (job: JobRow, commands: ShownCommands): JobRow =>
 				command: commands === 'short' ? (job.command.split(' ', 1)[0]!.split('/').at(-1) ?? '') : '',
 				reason: reasonWith(job.reason),
 			};
+
+export const eventWith = (event: AuditEntry, commands: ShownCommands): AuditEntry =>
+	commands === 'full' || event.kind !== 'finished' ? event : {...event, reason: reasonWith(event.reason)};
 
 export const remoteWith = (gpu: RemoteGpu, commands: ShownCommands): RemoteGpu =>
 	commands === 'full'

@@ -16,7 +16,7 @@ import {wholeGpus} from '../../core/rules/pool/status.js';
 import {freeLines} from '../../format/instances.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import {apiJson} from './json.js';
-import type {ShownCommands} from './commands.js';
+import {eventWith, type ShownCommands} from './commands.js';
 import {contextOf, gpuJson, waitersJson, type GpuJson} from './status-json.js';
 
 export type About = {
@@ -55,9 +55,9 @@ const eventJson = ({note, ...event}: AuditEntry) => ({
 
 export type EventJson = ReturnType<typeof eventJson>;
 
-const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string] => [
+const eventsPart = (events: readonly AuditEntry[], commands: ShownCommands): [name: string, json: string] => [
 	'events',
-	apiJson(events.map((event) => eventJson(event))),
+	apiJson(events.map((event) => eventJson(eventWith(event, commands)))),
 ];
 
 function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
@@ -164,7 +164,7 @@ export function createEncoder(first: LiveState, about: () => About, commands: Sh
 	let parts = partsOf(first, about(), commands);
 	let {rows, events} = first;
 	return {
-		whole: (now) => compose([...parts, eventsPart(events)], now, rows.length),
+		whole: (now) => compose([...parts, eventsPart(events, commands)], now, rows.length),
 		change(liveView) {
 			const before = parts;
 			const countBefore = rows.length;
@@ -173,7 +173,7 @@ export function createEncoder(first: LiveState, about: () => About, commands: Sh
 			({rows, events} = liveView);
 			const changed = [...parts].filter(([name, json]) => before.get(name) !== json);
 			if (added.length > 0) {
-				changed.push(eventsPart(added));
+				changed.push(eventsPart(added, commands));
 			}
 
 			return changed.length === 0 && rows.length === countBefore
