@@ -87,7 +87,11 @@ export async function extendJobs(
 	const snapshot = snapshotOf(state);
 	const {now} = snapshot;
 	const {records, notYours} = select(snapshot, requester, selection);
-	const notTimed = records.filter(({lease}) => latestEndOf(lease) === undefined).map(({index}) => index);
+	const limitOf = new Map(state.jobs.map(({id, timeLimitSeconds}) => [String(id), timeLimitSeconds]));
+	// A job without a time limit that is ending has an end, but none that could be moved.
+	const isTimed = ({lease}: Holding): boolean =>
+		latestEndOf(lease) !== undefined && limitOf.get(lease.leaseId!) !== undefined;
+	const notTimed = records.filter((holding) => !isTimed(holding)).map(({index}) => index);
 	if (notYours.length > 0 || notTimed.length > 0 || records.length === 0) {
 		return {extended: [], notYours, notTimed, now};
 	}
@@ -100,7 +104,6 @@ export async function extendJobs(
 
 	checkWhole(state, snapshot, records, ['extends', 'extended']);
 	const endOf = ({lease}: Holding): number => Math.ceil('by' in end ? latestEndOf(lease)! + end.by : end.until);
-	const limitOf = new Map(state.jobs.map(({id, timeLimitSeconds}) => [String(id), timeLimitSeconds]));
 	// Time in suspension is not part of the time limit, so the start is computed from the end.
 	const beginOf = ({lease}: Holding): number => latestEndOf(lease)! - limitOf.get(lease.leaseId!)!;
 	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - beginOf(holding));

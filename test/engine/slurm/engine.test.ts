@@ -451,6 +451,14 @@ test('extend on Slurm does not count the time of a suspension toward the new tim
 	expect(result.extended).toMatchObject([{index: 4, expiryTime: 8600}]);
 });
 
+test('extend on Slurm changes no job that has an end but no time limit, as while it is ending', async () => {
+	const held = [{node: 'box2', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
+	const {cluster, ran} = clusterWithArray(job({id: 91, state: 'holding', startTime: 1000, endTime: 5000, held}));
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	expect(await engine.extend(root, {by: 'gpus', ids: [4]}, {by: 60})).toMatchObject({extended: [], notTimed: [4]});
+	expect(ran).toEqual([]);
+});
+
 test('leaveQueue on Slurm cancels only the pending tasks of an array', async () => {
 	const {cluster, ran} = clusterWithArray(job({id: 70, array: {id: 70, tasks: '3-9', isOne: false}}), job({id: 80}));
 	const engine = createSlurmEngine(cluster, clock, undefined);
