@@ -88,36 +88,60 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 		const isWhole = entriesOf(fixed) !== undefined && entriesOf(list) !== undefined;
 		known = {
 			fixed: entriesOf(fixed) ?? none,
-			list: entriesOf(list) ?? none,
+			// A failed list keeps the last good one. Otherwise, the readings would move to other GPUs.
+			list: entriesOf(list) ?? known?.list ?? none,
 			staleAtMs: nowMs + (isWhole ? refreshAfterMs : retryAfterMs),
 		};
 		return known;
 	};
 
+	/** Returns a list with every measured GPU, or the failure of the scan. A single GPU needs no list, because it has only one number. */
+	const completeList = async (
+		metric: ReadonlyMap<number, JsonObject>,
+		listed: Fixed,
+		{startedAtMs, timeoutMs}: {readonly startedAtMs: number; readonly timeoutMs: number},
+	): Promise<{readonly list: Fixed['list']} | {readonly failure: Failure}> => {
+		const lacksGpu = (list: Fixed['list']): boolean => metric.keys().some((index) => !list.has(index));
+		if (!lacksGpu(listed.list)) {
+			return {list: listed.list};
+		}
+
+		const isSingle = metric.size === 1 && listed.list.size === 0;
+		const answer = isSingle ? undefined : await askList(startedAtMs + timeoutMs);
+		const list = (answer && entriesOf(answer)) ?? listed.list;
+		// A GPU that was missing is back, so its name must be read soon.
+		known = {...listed, list, staleAtMs: Math.min(listed.staleAtMs, startedAtMs + retryAfterMs)};
+		return answer === undefined || !lacksGpu(list)
+			? {list}
+			: {failure: explainUnknownOrder(answer, command, timeoutMs)};
+	};
+
 	return async (timeoutMs: number): Promise<AmdScan> => {
 		const startedAtMs = monotonicMs();
 		const deadlineMs = startedAtMs + timeoutMs;
-		const [metricAnswer, processAnswer, {fixed, list}] = await Promise.all([
+		const [metricAnswer, processAnswer, facts] = await Promise.all([
 			askMetric(deadlineMs),
 			askProcesses(deadlineMs),
 			askFixed(startedAtMs, deadlineMs),
 		]);
 		const all = entriesOf(metricAnswer) ?? none;
-		const isSpoiled = all.size === 0 && isComplete(metricAnswer.outcome) && list.size > 1;
+		const isSpoiled = all.size === 0 && isComplete(metricAnswer.outcome) && facts.list.size > 1;
 		const {metric, failures} = isSpoiled
-			? await askEach(list.keys(), {deadlineMs, timeoutMs})
+			? await askEach(facts.list.keys(), {deadlineMs, timeoutMs})
 			: {metric: all, failures: undefined};
 		if (metric.size === 0) {
 			const {failure} = metricAnswer.outcome;
 			return {failure: explainAmdFailure(metricAnswer.outcome, command, timeoutMs), isMissing: failure === 'not-found'};
 		}
 
-		const gpus = readGpus({metric, fixed, list, failures});
-		if (known !== undefined && metric.keys().some((index) => !list.has(index))) {
-			// A GPU that was missing is back, so its name must be read soon.
-			known = {...known, staleAtMs: Math.min(known.staleAtMs, startedAtMs + retryAfterMs)};
+		const listing = await completeList(metric, facts, {startedAtMs, timeoutMs});
+		if ('failure' in listing) {
+			return {failure: listing.failure, isMissing: false};
 		}
 
+		const {fixed} = facts;
+		const {list} = listing;
+		const gpus = readGpus({metric, fixed, list, failures});
 		const {processes, warnings} = readProcessAnswer(processAnswer, {
 			command,
 			timeoutMs,
@@ -155,6 +179,15 @@ const readProcessAnswer = (answer: Answer, {command, timeoutMs, integrated}: Pro
 		? {processes: undefined, warnings: [processesWarning(answer.outcome, command, timeoutMs)]}
 		: {processes: readProcesses(entries, integrated, doubt), warnings: remarks};
 };
+
+/** Explains that the numbers that programs use for several GPUs are unknown. */
+const explainUnknownOrder = (answer: Answer, command: string, timeoutMs: number): Failure => ({
+	message: `\`${command} list\` does not name every GPU, so it is unknown which readings belong to which GPU.`,
+	hint:
+		entriesOf(answer) === undefined
+			? `It failed: ${explainAmdFailure(answer.outcome, command, timeoutMs).message}`
+			: 'Run it to see which GPUs it lists.',
+});
 
 const entriesOf = ({json}: Answer) => entriesByGpu(json?.documents);
 
