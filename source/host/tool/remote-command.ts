@@ -30,17 +30,22 @@ const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''
 
 /**
 Shell script that ends the program when the connection is gone. Without a terminal, a waiting request or a job would not notice and run forever. A
-second process watches whether sshd, the parent of the shell, is alive, and otherwise sends SIGHUP to the program. With a shared connection
-(ControlMaster), sshd stays alive, but stops reading the output. GNU tail, which watches its output, then ends by SIGPIPE.
+second process watches whether sshd is still the parent of the program, and otherwise sends SIGHUP to the program. sshd itself can be invisible,
+because /proc may be mounted with hidepid. With a shared connection (ControlMaster), sshd stays alive, but stops reading the output. GNU tail, which
+watches its output, then ends by SIGPIPE.
 */
-const hangUpWithConnection = `(
+const hangUpWithConnection = String.raw`(
 	output=/proc/$$/fd/1
 	is_read() {
 		[ -p $output ] || return 0
 		timeout 0.1 tail -f /dev/null >$output
 		[ $? -ne 141 ]
 	}
-	while [ -d "/proc/$PPID" ] && kill -0 $$ && is_read; do sleep 1; done
+	has_parent() {
+		grep -q "^PPid:[[:space:]]*$PPID\$" /proc/$$/status
+		[ $? -ne 1 ]
+	}
+	while has_parent && kill -0 $$ && is_read; do sleep 1; done
 	kill -HUP $$
 ) </dev/null >/dev/null 2>&1 &`;
 

@@ -77,6 +77,53 @@ describe.each(shells)('the ssh script in %s', (shell) => {
 	});
 });
 
+describe('the ssh script without a terminal', () => {
+	const script = scriptFor({hasTerminal: false});
+	// Prints its pid, and its end if nothing ends it within 2 s.
+	const slow = "#!/bin/sh\necho $$\nsleep 2\necho 'not ended'\n";
+	let slowDirectory: string;
+	let slowEnvironment: Record<string, string>;
+
+	beforeAll(() => {
+		slowDirectory = mkdtempSync(path.join(tmpdir(), 'chg-slow-'));
+		writeFileSync(path.join(slowDirectory, 'canhazgpu'), slow);
+		chmodSync(slowDirectory, 0o755);
+		chmodSync(path.join(slowDirectory, 'canhazgpu'), 0o755);
+		slowEnvironment = {...environment, PATH: `${slowDirectory}:${process.env['PATH'] ?? ''}`};
+	});
+
+	afterAll(() => {
+		rmSync(slowDirectory, {recursive: true});
+	});
+
+	const canHide =
+		spawnSync('unshare', ['--mount', 'mount', '-t', 'proc', '-o', 'hidepid=2', 'proc', '/proc']).status === 0;
+
+	test.runIf(canHide)('does not end the command if /proc hides sshd', () => {
+		const nobody = 'setpriv --reuid 65534 --regid 65534 --clear-groups';
+		const hidden = `mount -t proc -o hidepid=2 proc /proc && ${nobody} sh -c "$0"; exit $?`;
+		const {stdout, stderr, status} = spawnSync('unshare', ['--mount', 'sh', '-c', hidden, script], {
+			cwd: '/',
+			env: slowEnvironment,
+			encoding: 'utf8',
+		});
+		expect({stdout, stderr, status}).toEqual({
+			stdout: expect.stringContaining('not ended') as string,
+			stderr: '',
+			status: 0,
+		});
+	});
+
+	test('ends the command if sshd is gone', () => {
+		const {stdout} = spawnSync('sh', ['-c', 'sh -c "$0" & sleep 0.5; kill -9 $$', script], {
+			cwd: '/',
+			env: slowEnvironment,
+			encoding: 'utf8',
+		});
+		expect(stdout).toMatch(/^\d+\n$/v);
+	});
+});
+
 test('ssh without a terminal never prompts and detects a dead connection', () => {
 	expect(sshCommand({host: 'me@box', words: ['status'], rest: undefined, hasTerminal: false}).slice(0, -1)).toEqual([
 		'ssh',
