@@ -77,22 +77,30 @@ const otherHostsHint = ([first]: readonly string[]): string =>
 		? ''
 		: `To see the hosts in remote_hosts: canhazgpu status --all. To use one: --on ${first} with run, reserve, release, extend or queue. To have a pool on this machine as well, create one. `;
 
+/** Returns the hint about a Redis that did not answer, and that may have the pool. */
+const silenceHint = (silence: CanhazgpuError | undefined): string =>
+	silence === undefined ? '' : `${silence.message}. If your pool is there, start that server. `;
+
 /** Returns the error for a missing pool. `silence` is the error of a configured Redis that did not answer, and that may have the pool. */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
-		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}. If your pool is there, start that server. `}To create a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to try the monitor without a pool: canhazgpu top --demo`,
+		hint: `${otherHostsHint(hosts)}${silenceHint(silence)}To create a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to try the monitor without a pool: canhazgpu top --demo`,
 	});
 
 export const recordText = (record: PoolRecord): string =>
 	record.store === 'redis' ? locationOf(record) : record.directory;
 
-const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Locations): CanhazgpuError => {
+const privateRefused = (
+	because: PoolRecord | 'redis',
+	{redisRecord}: Locations,
+	silence: CanhazgpuError | undefined,
+): CanhazgpuError => {
 	const record = because === 'redis' ? redisRecord() : because;
 	return new CanhazgpuError(
 		'usage',
-		`This machine's GPU pool is in ${recordText(record)}, and a second, private pool could give the same GPU to two people`,
+		`This machine's GPU pool ${silence === undefined ? 'is' : 'may be'} in ${recordText(record)}, and a second, private pool could give the same GPU to two people`,
 		{
-			hint: 'Leave out --store embedded.',
+			hint: `${silenceHint(silence)}Leave out --store embedded.`,
 		},
 	);
 };
@@ -175,7 +183,7 @@ export async function openStore(
 		}
 
 		case 'private-refused': {
-			throw privateRefused(choice.because, context.locations);
+			throw privateRefused(choice.because, context.locations, silence);
 		}
 
 		case 'unrecorded': {

@@ -67,6 +67,25 @@ test('openStore opens the remembered Redis every time if the configured Redis ha
 	}
 });
 
+test('openStore creates no private pool while the remembered Redis does not answer', async () => {
+	const [host, clock] = [createHost(), createClock()];
+	const earlier = await configOf(9);
+	const locations = createLocations(earlier, host);
+	locations.remember(locations.redisRecord());
+	const config: Config = {
+		...earlier,
+		get: (setting) => (setting === 'redis.port' ? 1 : setting === 'store' ? 'embedded' : earlier.get(setting)),
+	};
+	const context = {host, clock, config, locations: createLocations(config, host)};
+	const opened = openStore(context, {canMakePrivate: true}, async () => ({provider: undefined, reason: ''}));
+	await expect(opened).rejects.toMatchObject({
+		code: 'usage',
+		message: `This machine's GPU pool may be in redis localhost:${redis.port}/9, and a second, private pool could give the same GPU to two people`,
+		hint: 'Cannot reach Redis at localhost:1: connection refused. If your pool is there, start that server. Leave out --store embedded.',
+	});
+	expect(locations.facts().hasPrivatePool).toBe(false);
+});
+
 test('openStore rethrows a TypeError instead of reporting an unreachable Redis', async () => {
 	const [host, clock] = [createHost(), createClock()];
 	const config = await configOf(7);

@@ -72,6 +72,24 @@ test('chooseStore refuses a private pool while a shared pool exists', async () =
 	});
 });
 
+test('chooseStore refuses a private pool while a remembered or configured Redis does not answer', async () => {
+	for (const hasPrivatePool of [false, true]) {
+		expect(await choose({asked: 'embedded', remembered: redisRecord, hasPrivatePool})).toEqual({
+			kind: 'private-refused',
+			because: redisRecord,
+		});
+		expect(await choose({asked: 'embedded', isRedisGiven: true, hasPrivatePool})).toEqual({
+			kind: 'private-refused',
+			because: 'redis',
+		});
+	}
+
+	expect(await choose({asked: 'embedded', isRedisGiven: true, recorded: sharedRecord})).toMatchObject({kind: 'shared'});
+	expect(await choose({asked: 'embedded', remembered: redisRecord, hasPrivatePool: true}, 'no-pool')).toEqual({
+		kind: 'private',
+	});
+});
+
 test('chooseStore never overlooks a shared pool that is recorded or found in Redis, for any settings', async () => {
 	const record = fc.constantFrom(undefined, redisRecord, sharedRecord);
 	await fc.assert(

@@ -41,7 +41,16 @@ export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisA
 			return recorded.store === 'embedded' ? byRecord(recorded) : {kind: 'private-refused', because: recorded};
 		}
 
-		return (await probe()) === 'pool' ? {kind: 'private-refused', because: 'redis'} : withoutRecord(facts);
+		const answer = await probe();
+		// A Redis that does not answer can still have the pool of this machine.
+		if (answer === 'pool' || (answer === 'no-answer' && isRedisGiven)) {
+			return {kind: 'private-refused', because: 'redis'};
+		}
+
+		const {remembered} = facts;
+		return answer === 'no-answer' && remembered?.store === 'redis'
+			? {kind: 'private-refused', because: remembered}
+			: withoutRecord(facts);
 	}
 
 	if (recorded !== undefined) {
