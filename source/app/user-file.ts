@@ -1,5 +1,5 @@
 /** Small files that keep state of a user between commands. Failures to read or write them are silent. */
-import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
+import {mkdirSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {findHome} from '../config/home.js';
@@ -51,7 +51,17 @@ export function writeUserFile(file: string, text: string): void {
 		writeFileSync(temporary, text, {mode: 0o600, flag: 'wx'});
 		renameSync(temporary, file);
 	} catch {
-		// Ignored, because it is no error if the home directory is not writable.
+		// Ignored, because it is no error if the home directory is not writable or full.
+		removeQuietly(temporary);
+	}
+}
+
+/** Removes a file that may not exist, as after a failed write on a full disk. */
+function removeQuietly(file: string): void {
+	try {
+		rmSync(file, {force: true});
+	} catch {
+		// The directory is not writable either.
 	}
 }
 

@@ -27,8 +27,9 @@ import {decodeSharedScan} from '../core/rules/pool/shared-scan.js';
 import {harmlessJson} from '../format/text/json.js';
 import {sanitize} from '../format/text/text.js';
 import type {Engine} from '../core/operations/engine.js';
-import type {App, OpenWorld} from '../app/contract.js';
+import type {App, Detected, OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
+import {isolationLevelOf, poolIsolationOf} from '../core/rules/pool/isolation.js';
 import {fenceText, isolationReason, isolationRemedy} from '../format/isolation.js';
 import {jsonFlag} from './shared/common-flags.js';
 import {recentLossText} from './shared/data-loss.js';
@@ -55,7 +56,13 @@ async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Prom
 }
 
 async function detectedFinding(app: App): Promise<Finding> {
-	const detected = await app.detect(undefined);
+	let detected: Detected;
+	try {
+		detected = await app.detect(undefined);
+	} catch (error) {
+		return findingOf('provider', error);
+	}
+
 	return detected.provider === undefined
 		? {check: 'provider', level: 'warning', words: `No GPUs were found here: ${detected.reason}`}
 		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
@@ -97,9 +104,12 @@ function programFindings(app: App, {privateLabel}: OpenWorld): readonly Finding[
 	];
 }
 
-async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
+async function isolationFinding(app: App, {config}: Input, snapshot?: Snapshot): Promise<Finding> {
 	const answer = await app.checkIsolation();
-	const level = config.get('run.isolate') ?? 'off';
+	const level = isolationLevelOf({
+		setting: config.get('run.isolate'),
+		policy: snapshot && poolIsolationOf(snapshot).level,
+	});
 	return answer.kind === 'possible'
 		? {check: 'isolation', level: 'ok', words: `run --isolate works here, with ${fenceText(answer.fence)}`}
 		: {
@@ -203,7 +213,7 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 		commit,
 		...judgeAccount(host.account),
 		...programFindings(app, world),
-		await isolationFinding(app, input),
+		await isolationFinding(app, input, snapshot),
 		judgeClock(snapshot.now, ownSeconds, roundTripMs),
 		...judgeVersions(packageJson.version, runtime(), condition.version),
 	];

@@ -61,3 +61,9 @@ test('the details of a job name its MIG instances, its share, and the kind of GP
 	expect(detailsOf({...queued!, need: {mig}})).toBe('waits for 2 MIG instances of 1g.10gb or larger');
 	expect(detailsOf({...queued!, need: {models: ['h100\u{1B}[31m']}})).toBe('waits for 2 GPUs of model h100');
 });
+
+test('the details of a queued job that has never run say why it is outside the queue', () => {
+	const reason = 'bob has 2 waiting requests, the most that are allowed';
+	expect(detailsText({...rows[2]!, reason, starts: 0}, now)).toBe(reason);
+	expect(detailsText({...rows[2]!, reason, starts: 1}, now)).toBe('waits for 2 GPUs, for run 2');
+});

@@ -120,8 +120,13 @@ export const admin: Command = {
 			setting: 'admin.group',
 		},
 		force: {summary: 'replace the existing pool and end all its reservations'},
-		drain: {value: 'IDS', summary: 'take these GPUs out of service; current holders keep them', completes: 'gpus'},
-		undrain: {value: 'IDS', summary: 'put these GPUs back into service', completes: 'drained-gpus'},
+		drain: {
+			value: 'IDS',
+			summary: 'take these GPUs out of service; current holders keep them',
+			isMultiple: true,
+			completes: 'gpus',
+		},
+		undrain: {value: 'IDS', summary: 'put these GPUs back into service', isMultiple: true, completes: 'drained-gpus'},
 		reason: {value: 'TEXT', summary: 'the reason for --drain; everyone can see it'},
 		policy: {summary: 'show the policy'},
 		set: {

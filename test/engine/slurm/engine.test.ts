@@ -452,8 +452,15 @@ test('extend on Slurm does not count the time of a suspension toward the new tim
 });
 
 test('extend on Slurm changes no job that has an end but no time limit, as while it is ending', async () => {
-	const held = [{node: 'box2', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
-	const {cluster, ran} = clusterWithArray(job({id: 91, state: 'holding', startTime: 1000, endTime: 5000, held}));
+	const {cluster, ran} = clusterWithArray(
+		job({
+			id: 91,
+			state: 'holding',
+			startTime: 1000,
+			endTime: 5000,
+			held: [{node: 'box2', gpus: [0], unnamed: 0, shards: new Map()}],
+		}),
+	);
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	expect(await engine.extend(root, {by: 'gpus', ids: [4]}, {by: 60})).toMatchObject({extended: [], notTimed: [4]});
 	expect(ran).toEqual([]);

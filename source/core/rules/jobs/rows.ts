@@ -1,7 +1,7 @@
 /** Jobs as shown to users, no matter whether this program or an engine such as Slurm keeps them. */
 import type {ArrayPlace, Dependency, Job, JobList, JobState} from '../../model/jobs.js';
 import type {InstanceOfGpu, Need} from '../../model/types.js';
-import {maskWords} from '../processes/secrets.js';
+import {maskSecrets, maskWords} from '../processes/secrets.js';
 import {jobIdOf} from './ids.js';
 import {soundJobs} from './look.js';
 import {isOver, startOf, type Start} from './start.js';
@@ -44,11 +44,13 @@ const wordOf = (word: string, isOwn: boolean): string =>
 function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now: number): JobRow {
 	const isOwn = job.account === account;
 	const words = isOwn ? job.command : maskWords(job.command);
+	const line = words.map((word) => wordOf(word, isOwn)).join(' ');
 	return {
 		id: jobIdOf(job),
 		state: job.state,
 		account: job.account,
-		command: words.map((word) => wordOf(word, isOwn)).join(' '),
+		// Masks again, because a secret can follow another word, as in `Authorization: Bearer VALUE`.
+		command: isOwn ? line : maskSecrets(line),
 		directory: isOwn ? job.directory : undefined,
 		via: job.via,
 		count: job.count,

@@ -162,7 +162,7 @@ export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding
 			when(
 				problem !== undefined,
 				'pool',
-				'warning',
+				'error',
 				`The key ${key} of the policy cannot be read: ${problem}. Meanwhile: ${effect}`,
 				`Set it again, or: canhazgpu admin --unset ${key}`,
 			),

@@ -1,7 +1,9 @@
 import {expect, test} from 'vitest';
 import {maskSecrets, maskWords} from '../../../../source/core/rules/processes/secrets.js';
 import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/pool/shared-scan.js';
+import {jobRows} from '../../../../source/core/rules/jobs/rows.js';
 import {modelOf, modelOfCommand} from '../../../../source/core/rules/processes/served-model.js';
+import {job, listOf} from '../jobs/_jobs.js';
 import {cpuMsOf} from '../../../_helpers/program/timed.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
@@ -94,3 +96,12 @@ test.each([
 ])('maskWords masks the secrets in %j', (words, masked) => {
 	expect(maskWords(words)).toEqual(masked);
 });
+
+test.each(['S3cret!pass', 'one two', "it's", 'a$b&c~d#e*f'])(
+	'jobRows hides the password %s from other accounts',
+	(password) => {
+		const command = ['a.py', `--password=${password}`, '--token', password, 'bearer', secret, '--name', 'a b'];
+		const [row] = jobRows(listOf(job(1, {account: 'ada', command})), {account: 'bob', isAll: true});
+		expect(row?.command).toBe("a.py --password=*** --token *** bearer *** --name 'a b'");
+	},
+);
