@@ -199,27 +199,32 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	}
 }
 
-const existsElsewhere = (recorded: PoolRecord, remedy: string): CanhazgpuError =>
-	new CanhazgpuError('pool-exists', `This machine's GPU pool already exists elsewhere: in ${recordText(recorded)}`, {
-		hint: `Nothing was changed. ${remedy}`,
-	});
+/** The pool that this machine has so far. `problem` says why the pool could not be read, so that it may not exist. */
+type FoundPool = {readonly record: PoolRecord; readonly problem?: string};
+
+const existsElsewhere = ({record, problem}: FoundPool, remedy: string): CanhazgpuError =>
+	new CanhazgpuError(
+		'pool-exists',
+		`This machine's GPU pool ${problem === undefined ? 'already exists' : 'may already exist'} elsewhere: in ${recordText(record)}`,
+		{hint: `${problem === undefined ? '' : `${problem}. `}Nothing was changed. ${remedy}`},
+	);
 
 /** Throws `pool-exists` if this machine has a pool for everyone, because the GPUs of a private pool could then be granted twice. */
 async function refuseSecondPool(context: Context, recorded: PoolRecord | undefined): Promise<void> {
-	const found = recorded ?? (await unannouncedPool(context));
+	const found = recorded === undefined ? await poolInRedis(context) : {record: recorded};
 	if (found === undefined) {
 		return;
 	}
 
 	const command = embeddedCommand(context.config);
-	if (!isSameRecord(found, {store: 'embedded', directory: context.locations.sharedDirectory})) {
+	if (!isSameRecord(found.record, {store: 'embedded', directory: context.locations.sharedDirectory})) {
 		throw existsElsewhere(
 			found,
 			`To end all its reservations and redirect everyone to another pool: ${command} --force`,
 		);
 	}
 
-	throw new CanhazgpuError('pool-exists', `This account cannot change the pool in ${recordText(found)}`, {
+	throw new CanhazgpuError('pool-exists', `This account cannot change the pool in ${recordText(found.record)}`, {
 		hint: `Nothing was changed. ${
 			context.config.isGiven('admin.group')
 				? `To change who can use it: ${command}`
@@ -286,19 +291,60 @@ function withRecordingHint(error: unknown): unknown {
 	});
 }
 
-/** Finds a pool in the configured Redis that this machine has not recorded for everyone, such as a pool of the Go program. */
-async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
+/**
+Finds a pool in the configured Redis that this machine has not recorded for everyone, such as a pool of the Go program. A damaged pool counts, too. A
+Redis that cannot be read counts only if this account has configured or used it, because another program may use the Redis of this machine.
+*/
+async function poolInRedis(context: Context): Promise<FoundPool | undefined> {
+	const {locations} = context;
 	let store: Store | undefined;
 	try {
 		store = await openRedis(context, false);
 		requirePool(await store.read(), context.host, store);
-		return context.locations.redisRecord();
+		return {record: locations.redisRecord()};
 	} catch (error) {
-		if (error instanceof CanhazgpuError) {
+		if (!(error instanceof CanhazgpuError)) {
+			throw error;
+		}
+
+		const {code, message: problem} = error;
+		// A pool of another machine, or one that has moved, grants no GPUs of this machine.
+		if (code === 'no-pool' || code === 'wrong-machine') {
 			return undefined;
 		}
 
-		throw error;
+		const {isRedisGiven, remembered} = locations.facts();
+		if (code === 'pool-garbage' || isRedisGiven) {
+			return {record: locations.redisRecord(), problem};
+		}
+
+		return remembered?.store === 'redis' ? {record: remembered, problem} : undefined;
+	} finally {
+		await store?.close();
+	}
+}
+
+/** Finds a pool in the shared directory whose record is missing. A file that cannot be read counts, too. */
+async function poolInFile(context: Context): Promise<FoundPool | undefined> {
+	const {locations} = context;
+	if (!locations.facts().hasSharedFile) {
+		return undefined;
+	}
+
+	const record: PoolRecord = {store: 'embedded', directory: locations.sharedDirectory};
+	let store: Store | undefined;
+	try {
+		store = await openEmbedded(context, record.directory);
+		requirePool(await store.read(), context.host, store);
+		return {record};
+	} catch (error) {
+		if (!(error instanceof CanhazgpuError)) {
+			throw error;
+		}
+
+		return hasCode(error, 'no-pool') || hasCode(error, 'wrong-machine')
+			? undefined
+			: {record, problem: messageOf(error)};
 	} finally {
 		await store?.close();
 	}
@@ -331,15 +377,18 @@ async function leaveFormer(
 	}
 
 	const {locations} = context;
-	const recorded =
-		locations.facts().recorded ?? (record.store === 'redis' ? undefined : await unannouncedPool(context));
-	if (recorded === undefined || isSameRecord(recorded, record)) {
+	const {recorded} = locations.facts();
+	const found =
+		recorded === undefined
+			? await (record.store === 'redis' ? poolInFile(context) : poolInRedis(context))
+			: {record: recorded};
+	if (found === undefined || isSameRecord(found.record, record)) {
 		return {droppedLeases: 0};
 	}
 
-	const movedFrom = recordText(recorded);
+	const movedFrom = recordText(found.record);
 	if (!force) {
-		throw existsElsewhere(recorded, '--force creates another pool and redirects everyone to it.');
+		throw existsElsewhere(found, '--force creates another pool and redirects everyone to it.');
 	}
 
 	// This account cannot tell other users about the new pool, so their reservations in the previous pool stay.
@@ -352,9 +401,9 @@ async function leaveFormer(
 	await checkReplaceable(context);
 	let store: Store | undefined;
 	try {
-		store = await (recorded.store === 'redis'
-			? openRedis(context, false, recorded)
-			: openEmbedded(context, recorded.directory));
+		store = await (found.record.store === 'redis'
+			? openRedis(context, false, found.record)
+			: openEmbedded(context, found.record.directory));
 		return {movedFrom, ...(await closePool({...context, store}, recordText(record)))};
 	} catch (error) {
 		const warning = `Warning: the reservations in ${movedFrom} could not be ended: ${messageOf(error)}`;

@@ -6,11 +6,12 @@ import {DatabaseSync} from 'node:sqlite';
 import {Redis} from 'ioredis';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
-import {createBox, createEmbeddedBox} from '../../_helpers/program/cli.js';
+import {createBox, createEmbeddedBox, withoutRedis} from '../../_helpers/program/cli.js';
 import {canEnter, runIn, type NamespaceOptions} from '../../_helpers/machine/namespaces.js';
 import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';
 import {closePool} from '../../../source/core/operations/pool/create-pool.js';
+import {writePoolRecord} from '../../../source/store/pool-records.js';
 import {openStoreOf, peek, start} from '../../_helpers/program/processes.js';
 import {startSleeper} from '../run/_sleeper.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -206,6 +207,57 @@ slowTest('only admin --force replaces a pool of the Go canhazgpu in Redis by an 
 	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);
 });
 
+test('admin --store embedded creates no second pool while Redis is down or its pool cannot be read', async () => {
+	const box = createBox();
+	const client = new Redis(redis.port, {db: 0});
+	onTestFinished(() => {
+		client.disconnect();
+		box.remove();
+	});
+	const words = 'admin --gpus 2 --provider fake --store embedded';
+	const refusal = (location: string, problem: string) => ({
+		exitCode: 1,
+		stdout: '',
+		stderr: `Error: This machine's GPU pool may already exist elsewhere: in redis ${location}\n${problem}. Nothing was changed. --force creates another pool and redirects everyone to it.\n`,
+	});
+	expect(await box.run(words, withoutRedis)).toEqual(
+		refusal('localhost:1/0', 'Cannot reach Redis at localhost:1: connection refused'),
+	);
+
+	await client.mset('canhazgpu:gpu_count', 'two', 'canhazgpu:provider', 'fake');
+	const garbage = await box.run(words, {CANHAZGPU_REDIS_PORT: String(redis.port)});
+	expect(garbage).toMatchObject({exitCode: 1, stdout: ''});
+	expect(garbage.stderr).toContain(`may already exist elsewhere: in redis localhost:${redis.port}/0\n`);
+	await client.flushdb();
+
+	// Without settings, the Redis counts only if this account has used it.
+	const state = path.join(box.home, '.local/state/canhazgpu', createHost().machineId);
+	mkdirSync(state, {recursive: true, mode: 0o700});
+	const found = {store: 'redis', host: 'localhost', port: 1, db: 0} as const;
+	writePoolRecord(path.join(state, 'found.json'), found, {directoryMode: 0o700, fileMode: 0o600});
+	const remembered = await box.run(words);
+	expect(remembered).toMatchObject({exitCode: 1, stdout: ''});
+	expect(remembered.stderr).toContain('may already exist elsewhere: in redis localhost:1/0\n');
+	expect(await box.run(`${words} --force`)).toMatchObject({exitCode: 0});
+});
+
+test('admin creates no pool in Redis beside a pool file whose record is missing', async () => {
+	const box = await createEmbeddedBox(2);
+	const client = new Redis(redis.port, {db: 0});
+	onTestFinished(() => {
+		client.disconnect();
+		box.remove();
+	});
+	rmSync(path.join(box.poolDirectory, 'pool.json'));
+	const settings = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port)};
+	expect(await box.run('admin --gpus 2 --provider fake', settings)).toMatchObject({
+		exitCode: 1,
+		stderr: `Error: This machine's GPU pool already exists elsewhere: in ${box.poolDirectory}\nNothing was changed. --force creates another pool and redirects everyone to it.\n`,
+	});
+	expect(await client.keys('canhazgpu:*')).toEqual([]);
+	expect(await box.run('admin --gpus 2 --provider fake --force', settings)).toMatchObject({exitCode: 0});
+});
+
 test("admin never adopts or replaces another machine's pool in Redis", async () => {
 	const settings = {CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '9'};
 	const location = `redis localhost:${redis.port}/9`;
@@ -250,10 +302,8 @@ test('admin does not adopt a pool that was closed by a move', async () => {
 	await box.run('admin --gpus 2 --provider fake --store embedded --force');
 	rmSync(path.join(box.poolDirectory, 'pool.json'));
 	const {exitCode, stderr} = await box.run('admin --gpus 2 --provider fake', settings);
-	expect(exitCode).toBe(4);
-	expect(stderr).toContain(
-		`Error: The pool that was in redis localhost:${redis.port}/10 is in ${box.poolDirectory} now\n`,
-	);
+	expect(exitCode).toBe(1);
+	expect(stderr).toContain(`Error: This machine's GPU pool already exists elsewhere: in ${box.poolDirectory}\n`);
 	expect(existsSync(path.join(box.poolDirectory, 'pool.json'))).toBe(false);
 });
 
