@@ -230,7 +230,7 @@ test('admin --store embedded creates no second pool while Redis is down or its p
 	expect(garbage.stderr).toContain(`may already exist elsewhere: in redis localhost:${redis.port}/0\n`);
 	await client.flushdb();
 
-	// Without settings, the Redis counts only if this account has used it.
+	// If no setting names the Redis, it counts only if this account has used it.
 	const state = path.join(box.home, '.local/state/canhazgpu', createHost().machineId);
 	mkdirSync(state, {recursive: true, mode: 0o700});
 	const found = {store: 'redis', host: 'localhost', port: 1, db: 0} as const;
